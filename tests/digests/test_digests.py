@@ -130,6 +130,19 @@ def test_private_digests_share_no_hash_with_open_ones() -> None:
         ta.compare(open_, {"a": secret})
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_private_digests_give_the_numbers_of_open_ones(layout: Layout) -> None:
+    sides = {
+        key: [made(corpus(seed, 150), name, layout, key=key) for seed, name in ((1, "real"), (2, "a"))]
+        for key in ("", "secret")
+    }
+    found = {key: ta.compare(real, {"a": a}, metrics="cnd", n_resamples=99)["a"] for key, (real, a) in sides.items()}
+    exact = not layout.sketch
+    for name, one, other in zip(("cnd",), found[""].results, found["secret"].results, strict=True):
+        assert other.estimate == pytest.approx(one.estimate, rel=1e-12 if exact else 0.2), name
+    assert found["secret"].overall.p_value is not None
+
+
 def test_files_are_read_back_and_checked(tmp_path: Path) -> None:
     digest = made(corpus(1, 50))
     path = tmp_path / "a.digest"

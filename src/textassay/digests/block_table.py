@@ -1,7 +1,7 @@
 """Block tables: sums of whole numbers by key and block of texts, which add up in any order to the same bytes."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,30 @@ class BlockTable:
             sums = np.add.reduceat(values[order].astype(np.int64), starts) if len(starts) else np.zeros(0, np.int64)
         kept = sums != 0
         return cls(keys[starts[kept]], blocks[starts[kept]], sums[kept])
+
+    @classmethod
+    def of_incidence(
+        cls, incidence: Incidence, blocks: NDArray[np.integer], values: NDArray[np.integer] | None = None
+    ) -> Self:
+        """The sums over the texts of each block of the counts of n-grams, or of other values of the same entries."""
+        values = incidence.counts if values is None else values
+        # A sparse matrix is summed row by row, without sorting all entries.
+        columns = blocks[incidence.texts].astype(np.int32)
+        shape = len(incidence.keys), int(blocks.max(initial=0)) + 1
+        sums = csr_array((values.astype(np.int64), columns, incidence.starts.copy()), shape=shape)
+        sums.sum_duplicates()
+        keys = np.repeat(incidence.keys, np.diff(sums.indptr))
+        return cls(keys, sums.indices.astype(np.uint16), sums.data).where(sums.data != 0)
+
+    @classmethod
+    def of_texts(cls, numbers: NDArray[Any], blocks: NDArray[np.integer], n_blocks: int) -> Self:
+        """The sums of some numbers per text, one column for each of them."""
+        order = np.argsort(blocks.astype(np.uint16), kind="stable")
+        starts = starts_of_runs(blocks[order])[:-1]
+        rows = np.zeros((n_blocks, numbers.shape[1]), dtype=np.int64)
+        if len(starts):
+            rows[blocks[order[starts]]] = np.add.reduceat(numbers[order].astype(np.int64, copy=False), starts, axis=0)
+        return cls.of_rows(rows)
 
     @classmethod
     def of_rows(cls, rows: NDArray[np.integer]) -> Self:

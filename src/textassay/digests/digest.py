@@ -8,13 +8,13 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Self
+from typing import Self, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 
 from textassay.corpus.arrays import I64, U64
-from textassay.corpus.hashed_ngrams import hash_words, mix
+from textassay.corpus.hashed_ngrams import Sequences, hash_words, mix
 from textassay.corpus.markdown import stripped
 from textassay.corpus.printable import many, printable, quoted
 from textassay.corpus.sample import TEXT, Sample
@@ -22,7 +22,9 @@ from textassay.digests.block_table import BlockTable
 from textassay.digests.statistics import Layout, block_numbers, merged_table, merged_tables, tables_of
 from textassay.digests.tables import KeptTables, Tables, count_parts
 from textassay.errors import InputError
-from textassay.metrics.views import Material, Settings
+from textassay.metrics.views import Material, Settings, View
+
+V = TypeVar("V", bound=View)
 
 # Texts that are counted at a time.
 _TEXTS_AT_ONCE = 262_144
@@ -171,21 +173,27 @@ def _tables(
     part = Sample.of(sample.texts.slice(begin, end - begin), name=sample.name)
     if len(part) != end - begin:
         raise InputError(f"{printable(sample.name)}: has blank texts; wanted texts that are read by read_sample")
-    found = tables_of(Material(part, settings), blocks[begin:end], layout)
-    return (
-        {name: _rekeyed(table, key) if _has_words(name) else table for name, table in found.items()} if key else found
-    )
+    material = _SecretMaterial(part, settings, secret=_secret_number(key)) if key else Material(part, settings)
+    return tables_of(material, blocks[begin:end], layout)
 
 
-def _has_words(name: str) -> bool:
-    """Whether the keys of a statistic are hashes of words, which a key must protect."""
-    return name.split("/", maxsplit=1)[0] in ("grams", "edges", "texts with", "features", "copies")
+@dataclass(frozen=True, eq=False)
+class _SecretMaterial(Material):
+    """A sample whose words are hashed with a secret; the words of two samples with the same secret still match."""
+
+    secret: U64 = field(kw_only=True)
+
+    def _shared(self, kind: type[V]) -> V:
+        """The view of this kind, not shared with materials that have another secret or none."""
+        found = kind.of(self)
+        if isinstance(found, Sequences):
+            words = mix(found.words * np.uint64(0x9E3779B97F4A7C15) + self.secret)
+            return cast(V, Sequences(words, found.offsets, found.marks))
+        return found
 
 
-def _rekeyed(table: BlockTable, key: str) -> BlockTable:
-    """The same table with keys that depend on a secret; two digests with the same secret still match."""
-    secret = np.frombuffer(hashlib.blake2b(key.encode(), digest_size=8, person=b"words").digest(), dtype="<u8")
-    return BlockTable.of(mix(table.keys * np.uint64(0x9E3779B97F4A7C15) + secret), table.blocks, table.values)
+def _secret_number(key: str) -> U64:
+    return np.frombuffer(hashlib.blake2b(key.encode(), digest_size=8, person=b"words").digest(), dtype="<u8")
 
 
 def _key_digest(key: str) -> str:

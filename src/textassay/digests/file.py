@@ -125,6 +125,8 @@ class StoredTables(Mapping[str, BlockTable]):
     counts: Mapping[str, int]
     n_blocks: int
     _kept: dict[str, BlockTable] = field(default_factory=dict, repr=False)
+    # The last part that was read: ranges of a part are asked for one after the other.
+    _last: dict[str, tuple[int, BlockTable]] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return StoredTables, (self.path, dict(self.counts), self.n_blocks)
@@ -151,11 +153,18 @@ class StoredTables(Mapping[str, BlockTable]):
         stored = self.counts[name]
         # As many ranges as there are, or fewer: whole parts; more: a range of a part.
         first, last = number * stored // of, max((number + 1) * stored // of, number * stored // of + 1)
+        kept = self._last.get(name)
+        if of > stored and kept is not None and kept[0] == first:
+            return kept[1].part(number, of)
         with _opened(self.path) as reader:
             begin = sum(self.counts[other] for other in self if other < name)
             parts = [self._read(reader, begin + k, name) for k in range(first, last)]
         whole = parts[0] if len(parts) == 1 else BlockTable.joined(parts)
-        return whole.part(number, of) if of > stored else whole
+        if of <= stored:
+            return whole
+        self._last.clear()
+        self._last[name] = first, whole
+        return whole.part(number, of)
 
     def _read(self, reader: Any, number: int, name: str) -> BlockTable:
         batch, metadata = reader.get_batch_with_custom_metadata(number)

@@ -66,12 +66,9 @@ def tables_of(material: Material, blocks: NDArray[np.int64], layout: Layout) -> 
         found |= _grams(f"grams/{n}", ngrams.order(n), blocks, layout)
     for n in layout.edges:
         found |= _grams(f"edges/{n}", edges.order(n), blocks, layout)
-    incidence = ngrams.order(1)
-    words = np.repeat(incidence.keys, np.diff(incidence.starts))
-    found["texts with"] = _narrow(BlockTable.of(words, blocks[incidence.texts]), layout)
-    shown = np.zeros((layout.n_blocks, len(Markup.traits)), dtype=np.int64)
-    np.add.at(shown, blocks, material.view(Markup).shown)
-    found["form"] = BlockTable.of_rows(shown)
+    words = ngrams.order(1)
+    found["texts with"] = _narrow(BlockTable.of_incidence(words, blocks, np.ones_like(words.counts)), layout)
+    found["form"] = BlockTable.of_texts(material.view(Markup).shown, blocks, layout.n_blocks)
     found["features"] = _features(ngrams, blocks, layout.features)
     found["copies"] = fewest(BlockTable.of(text_keys(sequences), blocks))
     return found
@@ -83,9 +80,7 @@ def _sizes(
     """Numbers of texts and n-grams, their squares, and the moments and the histogram of the logarithm of lengths."""
 
     def by_block(*columns: NDArray[np.integer]) -> BlockTable:
-        rows = np.zeros((layout.n_blocks, len(columns)), dtype=np.int64)
-        np.add.at(rows, blocks, np.stack(columns, axis=1))
-        return BlockTable.of_rows(rows)
+        return BlockTable.of_texts(np.stack(columns, axis=1), blocks, layout.n_blocks)
 
     yield "texts", by_block(np.ones(len(blocks), dtype=np.int64))
     for name, counted, orders in (("grams", ngrams, layout.orders), ("edges", edges, layout.edges)):
@@ -105,8 +100,7 @@ def fixed(values: F64) -> I64:
 
 def _grams(name: str, incidence: Incidence, blocks: I64, layout: Layout) -> dict[str, BlockTable]:
     """The counts of one order; in a sketch those of the whole corpus, and narrower ones by block."""
-    keys = np.repeat(incidence.keys, np.diff(incidence.starts))
-    table = BlockTable.of(keys, blocks[incidence.texts], incidence.counts)
+    table = BlockTable.of_incidence(incidence, blocks)
     if not layout.sketch:
         return {name: table}
     whole = BlockTable.of(table.keys, np.zeros(len(table), dtype=np.int64), table.values)
@@ -119,16 +113,17 @@ def _narrow(table: BlockTable, layout: Layout) -> BlockTable:
 
 def _features(ngrams: TextNgrams, blocks: I64, width: int) -> BlockTable:
     """The texts' words and word pairs as features of a classifier: log(1 + count), with length 1 per text."""
-    keys, texts, values = [], [], []
-    for n in (1, 2):
-        incidence = ngrams.order(n)
-        keys.append(np.repeat(incidence.keys, np.diff(incidence.starts)))
-        texts.append(incidence.texts)
-        values.append(np.log1p(incidence.counts))
-    of_text, weights = np.concatenate(texts), np.concatenate(values)
-    lengths = np.sqrt(np.bincount(of_text, weights * weights, len(ngrams)))
-    scaled = fixed(weights / lengths[of_text])
-    return sketched(BlockTable.of(np.concatenate(keys), blocks[of_text], scaled), width)
+    orders = [ngrams.order(n) for n in (1, 2)]
+    # The logarithm of each count that occurs, as most are 1.
+    logarithms = np.log1p(np.arange(1 + max(int(each.counts.max(initial=0)) for each in orders)))
+    weights = [logarithms[each.counts] for each in orders]
+    squares = [np.bincount(each.texts, w * w, len(ngrams)) for each, w in zip(orders, weights, strict=True)]
+    lengths = np.sqrt(squares[0] + squares[1])
+    tables = [
+        BlockTable.of_incidence(each, blocks, fixed(w / lengths[each.texts]))
+        for each, w in zip(orders, weights, strict=True)
+    ]
+    return sketched(BlockTable.joined(tables), width)
 
 
 def fewest(table: BlockTable) -> BlockTable:

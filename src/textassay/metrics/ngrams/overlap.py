@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F64, I64, U64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences, chain, mix
-from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams, aligned
+from textassay.metrics.ngrams.counts import Ngrams, Numbers, Table, TextNgrams, aligned
 from textassay.metrics.registry import Value, metric
 from textassay.metrics.views import Material
 
@@ -214,11 +214,22 @@ def _order_score(candidate: Ngrams, reference: Ngrams, k: int) -> NDArray[np.flo
     texts, real_texts = candidate.n_texts, reference.n_texts
     # Over one common denominator every sum of counts per text is an integer, so the order of texts cannot change it.
     if np.array_equal(texts, real_texts):
-        shared = a.summed(np.minimum(counts, real).sum(axis=-1))
-        return np.asarray(shared / (a.total + b.total - shared))
-    mine, theirs = counts * np.asarray(real_texts)[..., None], real * np.asarray(texts)[..., None]
-    shared = a.summed(np.minimum(mine, theirs).sum(axis=-1))
+        texts = real_texts = 1
+    shared = a.summed(_sums_of_smaller(counts, real, np.asarray(real_texts)[..., None], np.asarray(texts)[..., None]))
     return np.asarray(shared / (a.total * real_texts + b.total * texts - shared))
+
+
+# Numbers of a slice, which fit into the cache of a processor.
+_SLICE = 1 << 16
+
+
+def _sums_of_smaller(counts: Numbers, real: Numbers, weight: Numbers, real_weight: Numbers) -> Value:
+    """The sum over n-grams of the smaller one of two weighted counts, for each row."""
+    n = counts.shape[-1]
+    width = max(1, _SLICE // max(1, counts.size // max(n, 1)))
+    slices = [slice(k, k + width) for k in range(0, n, width)] or [slice(0, 0)]
+    sums = [np.minimum(counts[..., k] * weight, real[..., k] * real_weight).sum(axis=-1) for k in slices]
+    return np.asarray(sum(sums))[()]
 
 
 class TextEdges(TextNgrams):
