@@ -295,6 +295,12 @@ UNEQUAL = (
         "group",
     ),
     Design(
+        "five v one",
+        "60 prompts with five texts of one model each v 60 with one",
+        disjoint(generated, (60, 60), (every(5), every(1))),
+        "group",
+    ),
+    Design(
         "five v ten",
         "30 prompts with five texts of one model each v 30 with ten",
         disjoint(generated, (30, 30), (every(5), every(10))),
