@@ -120,7 +120,7 @@ class TextNgrams:
 
 
 # Numbers in a block of resamples: for small samples a block fits into the processor's cache.
-_BLOCK_NUMBERS = 16_000_000
+_BLOCK_NUMBERS = 4_000_000
 _FEWEST_ROWS, _MOST_ROWS = 8, 128
 
 
