@@ -78,6 +78,11 @@ def span(number: int, text: str) -> Raw:
     return {"traceId": "t", "spanId": str(number), "attributes": values}
 
 
+def rollout(number: int, text: str) -> Raw:
+    asked, uid = f"Question {number // 8}?", f"{number // 8}_{number % 8}_0"
+    return {"input": asked, "output": text, "gts": "3", "score": 1.0, "step": 1, "uid": uid}
+
+
 def alpaca(number: int, text: str) -> Raw:
     return {"instruction": f"Question {number}?", "output": text, "generator": "m", "dataset": "d"}
 
@@ -182,6 +187,7 @@ KINDS: dict[str, Callable[[Path, int], Path]] = {
     "batch output, lines": _lines(batch),
     "chat messages, lines": _lines(messages),
     "OpenTelemetry, lines": _lines(span),
+    "verl, lines": _lines(rollout),
     "NoveltyBench, lines with ten texts": _grouped,
     "Alpaca, array": _document(alpaca),
     "Alpaca, indented array": _document(alpaca, indent=1),

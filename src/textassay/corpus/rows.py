@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from textassay.corpus.formats.format import Format
 from textassay.corpus.formats.opened import format_of, records_of, row_mappings
-from textassay.corpus.formats.paths import Step, parse_path, shown_paths, values_at
+from textassay.corpus.formats.paths import Step, has_strings, parse_path, shown_paths, values_at
 from textassay.corpus.formats.record import Reading, Record, TextKind
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.sample import TEXT, is_not_blank
@@ -319,13 +319,27 @@ def table_rows(table: OpenTable, wanted: Wanted, found: Found) -> Iterator[Rows]
         yield from _path_rows(table, steps, wanted, found)
         return
     layout = _layout(table.head, wanted)
+    total, first = 0, None
     for part in table.parts(None if layout is None else layout.names):
+        total += len(part)
+        first = part if first is None else first
         layout = layout or _layout(part, wanted)
         if wanted.text is None and layout is not None and layout.text != TEXT_FIELD:
             found.chosen = (layout.text, part.where) if len(part.fields) > 1 or part.records is None else None
             found.notes[f"texts read from the field {quoted([layout.text])}"] = 1
         texts = _texts(part, layout, wanted)
         yield _rows(texts, layout or Layout(TEXT_FIELD), part)
+    if total == 1 and first is not None and found.chosen is not None:
+        _check_flat(first, found.chosen[0])
+
+
+def _check_flat(part: Table, chosen: str) -> None:
+    """Refuse a single record with values inside values: a document of an unknown tool has its texts deeper."""
+    record = next(row_mappings(part), {})
+    if any(has_strings(value) for value in record.values() if isinstance(value, Mapping | list)):
+        seen = f"{part.head}: one record of no known format; its only field with a string is {quoted([chosen])}"
+        fields = f"all fields with strings are {shown_paths(record)}"
+        raise InputError(f"{seen}; {fields}; name the field of the texts with ", Setting("field"))
 
 
 def _format_rows(table: OpenTable, form: Format, wanted: Wanted, found: Found) -> Iterator[Rows]:

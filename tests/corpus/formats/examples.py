@@ -18,6 +18,7 @@ class Example:
     ids: list[str | None] | None = None
     cut_off: list[bool] | None = None
     system: str | None = None
+    reasonings: list[str | None] | None = None
 
 
 def lm_eval(doc: int, texts: list[str], *, filter: str = "none", **more: Any) -> dict[str, Any]:
@@ -127,6 +128,52 @@ EXAMPLES: dict[str, Example] = {
     "lm-eval, older arguments": Example(
         [{**lm_eval(0, ["A cat."]), "arguments": [["Q0", {"until": ["\n"]}]]}], ["A cat."], prompts=["Q0"]
     ),
+    "lm-eval, several requests per document, a line of log-likelihoods": Example(
+        [
+            {
+                **lm_eval(0, []),
+                "arguments": {f"gen_args_{n}": {"arg_0": f"Q{n}", "arg_1": {"until": []}} for n in range(2)},
+                "resps": [["A cat.", "A cat."], ["A dog."]],
+            },
+            {**lm_eval(1, ["(-12.3, False)"]), "arguments": {"gen_args_0": {"arg_0": "Q", "arg_1": " Paris"}}},
+        ],
+        ["A cat.", "A cat.", "A dog."],
+        ["1 log-likelihood request without a generated text"],
+        prompts=["Q0", "Q0", "Q1"],
+        ids=["0.0", "0.0", "0.1"],
+    ),
+    "inspect, choices, messages, a limit, older reasons": Example(
+        [
+            inspect_log(
+                {
+                    "id": "a",
+                    "epoch": 2,
+                    "input": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Q"}],
+                    "output": {
+                        "choices": [
+                            {"message": {"role": "assistant", "content": text}, "stop_reason": reason}
+                            for text, reason in (
+                                (
+                                    [{"type": "reasoning", "reasoning": "Hm"}, {"type": "text", "text": "tc://d1"}],
+                                    "stop",
+                                ),
+                                ("A cat.", "length"),
+                            )
+                        ]
+                    },
+                    "attachments": {"d1": "A long text."},
+                },
+                inspect_sample(2, "A dog.", limit={"type": "token", "limit": 9}),
+                {"id": 3, "epoch": 1, "input": "Q3", "output": {"completion": "A cow.", "choices": []}},
+            )
+        ],
+        ["A long text.", "A cat.", "A dog.", "A cow."],
+        ["1 sample that a limit of the run ended", "1 text that a limit of the length cut off"],
+        prompts=["system: Be brief.\nuser: Q", "system: Be brief.\nuser: Q", "Q2", "Q3"],
+        cut_off=[False, True, False, False],
+        system="lab/m",
+        reasonings=["Hm", None, None, None],
+    ),
     "inspect, epochs, parts, errors, cut off": Example(
         [
             inspect_log(
@@ -167,6 +214,38 @@ EXAMPLES: dict[str, Example] = {
         cut_off=[True, True],
         system="m",
     ),
+    "HELM, messages, thinking, perturbations": Example(
+        [
+            {
+                "adapter_spec": {"model": "lab/m"},
+                "request_states": [
+                    state(
+                        "a",
+                        "",
+                        instance={"id": "a", "input": {"text": "q"}, "perturbation": {"name": "typos"}},
+                        reference_index=1,
+                        request={"messages": [{"role": "user", "content": "Q"}], "max_tokens": 9, "model": "m"},
+                        result={
+                            "success": True,
+                            "completions": [
+                                {"text": "A cat.", "thinking": {"text": "Hm"}, "finish_reason": {"reason": "stop"}},
+                                {"text": "A dog."},
+                            ],
+                        },
+                    ),
+                    state("a", "A cow."),
+                    state("b", "A cat.", result={"success": True, "error": "x", "completions": [{"text": "A cat."}]}),
+                ],
+            }
+        ],
+        ["A cat.", "A dog.", "A cow."],
+        ["1 error"],
+        prompts=["Q", "Q", "Pa"],
+        ids=["a/typos/1", "a/typos/1", "a"],
+        cut_off=[False, False, True],
+        system="m",
+        reasonings=["Hm", None, None],
+    ),
     "HELM predictions": Example(
         [
             {"instance_id": "a", "train_trial_index": 0, "predicted_text": "A cat.", "thinking_text": "Hm"},
@@ -197,6 +276,35 @@ EXAMPLES: dict[str, Example] = {
         ["Every Eval Ever instances"],
         ids=["1", "1", "2"],
         system="m",
+    ),
+    "Every Eval Ever, one text, reasoning, an agent": Example(
+        [
+            {
+                "model_id": "m",
+                "sample_id": "1",
+                "interaction_type": "single_turn",
+                "input": {"raw": "Q", "reference": []},
+                "output": {"raw": "A cat.", "reasoning_trace": "Hm"},
+            },
+            {
+                "model_id": "m",
+                "sample_id": "2",
+                "interaction_type": "agentic",
+                "input": {"raw": "P", "reference": []},
+                "output": None,
+                "messages": [
+                    {"role": "assistant", "content": "I look it up."},
+                    {"role": "tool", "content": "42"},
+                    {"role": "assistant", "content": "A dog.", "reasoning_trace": "So"},
+                    {"role": "tool", "content": "done"},
+                ],
+            },
+        ],
+        ["A cat.", "A dog."],
+        prompts=["Q", "P"],
+        ids=["1", "2"],
+        system="m",
+        reasonings=["Hm", "So"],
     ),
     "lighteval": Example(
         [{"doc": {"query": "Q", "id": "1"}, "model_response": {"text": ["A cat.", "A cat."], "reasonings": ["", ""]}}],
@@ -282,6 +390,50 @@ EXAMPLES: dict[str, Example] = {
         cut_off=[False, True],
         system="gpt-4o",
     ),
+    "batch, responses without a text": Example(
+        [
+            batch(
+                name,
+                response={
+                    "status_code": 200,
+                    "body": {"model": "gpt-4o", "status": "completed", "output": said, **more},
+                },
+            )
+            for name, said, more in (
+                ("a", [{"type": "message", "content": [{"type": "refusal", "refusal": "I can't."}]}], {}),
+                ("b", [{"type": "function_call", "name": "f"}], {}),
+                (
+                    "c",
+                    [],
+                    {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
+                ),
+                ("d", [], {"status": "failed", "error": {"code": "server_error"}}),
+                (
+                    "e",
+                    [
+                        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm"}]},
+                        {"type": "message", "content": [{"type": "output_text", "text": "A cat."}]},
+                    ],
+                    {},
+                ),
+            )
+        ],
+        ["I can't.", "A cat."],
+        ["1 tool call without text", "1 text withheld by a content filter", "1 error", "1 refusal"],
+        ids=["a", "e"],
+        system="gpt-4o",
+        reasonings=[None, "Hm"],
+    ),
+    "vLLM batch, both fields of the reasoning": Example(
+        [
+            batch("b", choice("A dog.", reasoning="So", reasoning_content=None), id="vllm-1"),
+            batch("a", choice("A cat.", reasoning_content="Hm"), id="vllm-2"),
+        ],
+        ["A dog.", "A cat."],
+        ids=["b", "a"],
+        system="gpt-4o",
+        reasonings=["So", "Hm"],
+    ),
     "Anthropic batch": Example(
         [
             anthropic("a", {"type": "thinking", "thinking": "Hm"}, text_part("A "), text_part("cat.")),
@@ -295,6 +447,7 @@ EXAMPLES: dict[str, Example] = {
         ids=["a", "e"],
         cut_off=[False, True],
         system="claude",
+        reasonings=["Hm", None],
     ),
     "promptfoo, version 3": Example(
         [
@@ -331,6 +484,42 @@ EXAMPLES: dict[str, Example] = {
         [{"results": [promptfoo("1", "A cat.", asked="I&#39;m here")], "stats": {}}],
         ["A cat."],
         prompts=["I'm here"],
+        system="p",
+    ),
+    "promptfoo, version 2, a repeat with its own number": Example(
+        [
+            {
+                "results": {
+                    "version": 2,
+                    "results": [
+                        promptfoo("1", "A cat.", asked="I&#39;m", testIdx=0),
+                        promptfoo("2", "A cat.", asked="I&#39;m", testIdx=1, vars={"__repeatIndex": 1}),
+                    ],
+                }
+            }
+        ],
+        ["A cat.", "A cat."],
+        prompts=["I&#39;m"] * 2,
+        system="p",
+    ),
+    "promptfoo, shared evaluation": Example(
+        [
+            {
+                "id": "eval-1",
+                "results": [
+                    {
+                        "id": "1",
+                        "prompt": {"raw": "I&#39;m"},
+                        "provider": {"id": "p"},
+                        "providerResponse": {"output": "A cat."},
+                        "error": "Expected output to contain 'dog'",
+                        "failureReason": 1,
+                    }
+                ],
+            }
+        ],
+        ["A cat."],
+        prompts=["I&#39;m"],
         system="p",
     ),
     "promptfoo, lines": Example(
@@ -426,6 +615,43 @@ EXAMPLES: dict[str, Example] = {
         ["A cat."],
         system="m",
     ),
+    "OpenTelemetry, attributes at the top, messages that are no strings": Example(
+        [
+            {
+                "context": {"trace_id": "t", "span_id": str(number)},
+                "gen_ai.request.model": "m",
+                "gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "Q"}]}],
+                "gen_ai.output.messages": [
+                    otel_message({"type": "reasoning", "content": "Hm"}, {"type": "text", "content": "A cat."})
+                ],
+            }
+            for number in range(2)
+        ],
+        ["A cat.", "A cat."],
+        prompts=["Q", "Q"],
+        system="m",
+        reasonings=["Hm", "Hm"],
+    ),
+    "LiteLLM, replies as strings, failures": Example(
+        [
+            {
+                "call_type": "acompletion",
+                "model": "m",
+                "model_group": "g",
+                "messages": "Q",
+                "response": response,
+                "status": status,
+            }
+            for response, status in (
+                (json.dumps({"choices": [choice("A cat.")]}), "success"),
+                ("A dog.", "success"),
+                ({}, "failure"),
+            )
+        ],
+        ["A cat.", "A dog."],
+        ["1 error"],
+        system="m",
+    ),
     "LiteLLM, with hits of the cache": Example(
         [
             {
@@ -459,30 +685,42 @@ EXAMPLES: dict[str, Example] = {
         ["A cat.", "A cat.", "A dog."],
         prompts=["Q"] * 3,
     ),
+    "DeepEval, without a wrapper": Example(
+        [{"testCases": [{"name": "t", "input": "Q", "actualOutput": "A cat.", "expectedOutput": "r"}]}],
+        ["A cat."],
+        prompts=["Q"],
+    ),
     "Ragas": Example(
         [
             {"user_input": "Q", "response": "A cat.", "reference": "r"},
             {"user_input": [{"content": "Q", "type": "human"}], "response": "", "multi_responses": ["A", "B"]},
         ],
         ["A cat.", "A", "B"],
+        ["read from 'response', 'multi_responses[*]'"],
     ),
     "MLflow": Example(
         [{"columns": ["inputs", "outputs", "token_count"], "data": [["Q", "A cat.", 2], ["Q", "A dog.", 2]]}],
         ["A cat.", "A dog."],
+        ["read from 'outputs'"],
         prompts=["Q", "Q"],
     ),
     "W&B": Example([{"columns": ["Input", "Output", "Expected"], "data": [["Q", "A cat.", "r"]]}], ["A cat."]),
-    "OpenAI hosted evaluations": Example(
+    "OpenAI hosted evaluations, two runs": Example(
         [
             {
-                "run_id": "r",
+                "run_id": run,
                 "data_source_idx": number,
                 "item": {"q": "Q"},
                 "sample": {"model": "m", "outputs": [{"role": "assistant", "content": text}], "error": error},
             }
-            for number, text, error in ((0, "A cat.", None), (1, None, {"code": "x"}), (0, "A cat.", None))
+            for run, number, text, error in (
+                ("r", 0, "A cat.", None),
+                ("r", 1, None, {"code": "x"}),
+                ("r", 0, "A cat.", None),
+                ("s", 0, "A cat.", None),
+            )
         ],
-        ["A cat."],
+        ["A cat.", "A cat."],
         ["1 error", "1 duplicate"],
         system="m",
     ),
@@ -544,7 +782,7 @@ EXAMPLES: dict[str, Example] = {
 REFUSED: dict[str, tuple[Records, str]] = {
     "lm-eval log-likelihood": (
         [{**lm_eval(0, ["(-12.3, False)"]), "arguments": {"gen_args_0": {"arg_0": "Q", "arg_1": " Paris"}}}],
-        "log-likelihood requests, which have no generated text",
+        "no text left (1 log-likelihood request without a generated text)",
     ),
     "lm-eval results": ([{"results": {}, "configs": {}, "versions": {}}], "aggregated scores"),
     "HELM statistics": ([{"instance_id": "a", "train_trial_index": 0, "stats": []}] * 2, "wanted scenario_state.json"),

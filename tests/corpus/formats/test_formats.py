@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from tests.corpus.formats.examples import (
     lm_eval,
     promptfoo,
 )
+from textassay.corpus.formats import inspect_files
 from textassay.corpus.formats.contents import read_contents
 from textassay.corpus.formats.recognise import FORMATS, recognise
 from textassay.corpus.formats.record import TextKind
@@ -97,6 +99,8 @@ def test_texts_of_a_format(name: str, tmp_path: Path) -> None:
     for sample in samples:
         check(sample, wanted)
     assert len({sample.digest for sample in samples}) == 1
+    if wanted.reasonings is not None:
+        assert [record.reasoning for record in read_contents(sources[0])] == wanted.reasonings
     systems = read_systems(sources[0])
     assert list(systems) == ["x" if wanted.system is None else wanted.system]
 
@@ -213,6 +217,28 @@ def test_equal_numbers_of_different_prompts_are_no_duplicates(tmp_path: Path) ->
     assert sample.texts.to_pylist() == ["Yes", "Yes"]
     # Two runs that were appended to one file are one.
     assert len(read_sample([lm_eval(0, ["Yes"]), lm_eval(0, ["Yes"])])) == 1
+
+
+def test_tasks_with_and_without_texts_in_one_pattern(tmp_path: Path) -> None:
+    arguments = {"gen_args_0": {"arg_0": "Q", "arg_1": " Paris"}}
+    jsonl(tmp_path / "samples_arc.jsonl", [lm_eval(n, ["(-1.2, False)"], arguments=arguments) for n in range(3)])
+    assert "3 log-likelihood requests without generated texts" in refusal(tmp_path / "samples_*.jsonl")
+    jsonl(tmp_path / "samples_gsm8k.jsonl", [lm_eval(0, ["A cat."])])
+    sample = read_sample(tmp_path / "samples_*.jsonl")
+    assert sample.texts.to_pylist() == ["A cat."]
+    assert "left out: 3 log-likelihood requests" in sample.notes[-1]
+
+
+def test_a_document_of_no_known_tool_is_no_text(tmp_path: Path) -> None:
+    """The version of a document is not its one text."""
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"version": "x1", "results": {"items": [{"said": "A cat."}, {"said": "A dog."}]}}))
+    message = refusal(path)
+    assert "one record of no known format; its only field with a string is 'version'" in message
+    assert "results.items[0].said ('A cat.')" in message
+    assert read_sample(path, field="results.items[*].said").texts.to_pylist() == ["A cat.", "A dog."]
+    # A record with one text and what belongs to it is one.
+    assert len(read_sample([{"output": "A cat.", "scores": [1, 2]}])) == 1
 
 
 def test_steps_are_deduplicated_over_files(tmp_path: Path) -> None:
@@ -352,6 +378,15 @@ def test_entries_compressed_with_zstd(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         assert {info.compress_type for info in archive.infolist()} == {93}
     assert read_sample(path).texts.to_pylist() == ["A cat." * 1000]
+
+
+def test_zstd_that_arrow_lacks_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = zstd_zipped(tmp_path / "log.eval", {"header.json": HEADER})
+    without = SimpleNamespace(Codec=SimpleNamespace(is_available=lambda _: False))
+    monkeypatch.setattr(inspect_files, "pa", without)
+    assert refusal(path) == (
+        f"{path}: entries compressed with zstd, which this build of pyarrow lacks; wanted pyarrow of PyPI"
+    )
 
 
 def test_incomplete_and_other_zip_files(tmp_path: Path) -> None:

@@ -65,11 +65,12 @@ def _from(turn: Any) -> str | None:
     return label(at(turn, "from")) or label(at(turn, "role"))
 
 
-def _read_distilabel(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
+def _read_distilabel(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
         prompt = prompt_of(raw.get("instruction"))
         system = _system_of(raw)
         grouped = raw.get("generations")
+        reading.fields["generations[*]" if isinstance(grouped, list) else "generation"] = None
         if not isinstance(grouped, list):
             yield Record(string(raw.get("generation")), system, prompt)
             continue

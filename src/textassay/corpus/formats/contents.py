@@ -65,9 +65,9 @@ class Contents:
         form = format_of(table) if wanted.text is None else None
         if form is not None:
             found.enter(form, table.head.where)
-            self.field = form.text
             for chunk in records_of(table, form, found.reading, text=wanted.kind, prompts=wanted.prompts):
                 yield from chunk
+            self.field = ", ".join(found.reading.fields) or form.text
             return
         for rows in table_rows(table, wanted, found):
             yield from _plain_records(rows, found.reading)

@@ -25,11 +25,12 @@ VERSION = "0.3.0"
 _FINISHES = "finish_reasons"
 
 
-def _read(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
+def _read(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
         system, identity = label(raw.get("model_id")), label(raw.get("sample_id"))
         prompt = prompt_of(at(raw, "input", "raw"))
         error = label(raw.get("error"))
+        reading.fields["messages[*].content" if at(raw, "output", "raw") is None else "output.raw[*]"] = None
         finishes = from_json(at(raw, "metadata", _FINISHES))
         for index, (text, thought) in enumerate(_texts(raw)):
             content, reasoning = content_of(text)

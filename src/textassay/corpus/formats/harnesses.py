@@ -8,7 +8,6 @@ from textassay.corpus.formats.format import Format, Raw, any_record, needs, with
 from textassay.corpus.formats.record import (
     Reading,
     Record,
-    Refusal,
     at,
     content_of,
     finish_of,
@@ -19,16 +18,17 @@ from textassay.corpus.formats.record import (
     whole,
 )
 
+_WITHOUT_TEXT = "log-likelihood request without a generated text|log-likelihood requests without generated texts"
+
 
 def _read_lm_eval(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     """One line per document and filter; `resps` are the same for every filter, so one filter is read."""
     chosen: str | None = None
-    for index, raw in enumerate(records):
+    for raw in records:
         requests = _lm_eval_requests(raw.get("arguments"))
         if not any(_generates(request) for request in requests):
-            if index == 0:
-                raise Refusal("log-likelihood requests, which have no generated text")
-            reading.left_out["log-likelihood request|log-likelihood requests"] += 1
+            # A run of several tasks has files of both kinds, and one pattern may find them all.
+            reading.left_out[_WITHOUT_TEXT] += 1
             continue
         named = label(raw.get("filter"))
         chosen = named if chosen is None else chosen
@@ -92,6 +92,8 @@ def _inspect_texts(sample: Any, system: str | None, reading: Reading) -> Iterato
     if at(sample, "invalidation"):
         reading.left_out["invalidated sample|invalidated samples"] += 1
         return
+    if at(sample, "limit"):
+        reading.kept["sample that a limit of the run ended|samples that a limit of the run ended"] += 1
     choices = items_at(sample, "output", "choices")
     failed = at(sample, "error") or (at(sample, "output", "error") if not choices else None)
     epoch = whole(at(sample, "epoch"), 1)
@@ -111,7 +113,7 @@ def _read_helm(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
         named = label(at(document, "adapter_spec", "model"))
         for state in items_at(document, "request_states"):
             if at(state, "request", "max_tokens") == 0:
-                reading.left_out["log-likelihood request|log-likelihood requests"] += 1
+                reading.left_out[_WITHOUT_TEXT] += 1
                 continue
             yield from _helm_texts(state, label(at(state, "request", "model")) or named)
 

@@ -24,7 +24,7 @@ _ZSTD = 93
 _HEADERS = ("header.json", "_journal/start.json")
 _WHOLE = re.compile(r"samples/(?P<name>.+_epoch_\d+)\.json")
 _PARTS = re.compile(r"samples/(?P<name>.+_epoch_\d+)/(?P<part>sample\.json|attachments/.+)")
-_KEPT = ("id", "epoch", "input", "output", "error", "invalidation")
+_KEPT = ("id", "epoch", "input", "output", "error", "limit", "invalidation")
 _NAMED = re.compile(r"(?:attachment|tc)://(\w+)")
 # The fixed part of an entry's own header, and where it has the lengths of its name and of its extra field.
 _LOCAL_HEADER, _NAME_LENGTH, _EXTRA_LENGTH = 30, 26, 28

@@ -7,7 +7,7 @@ from textassay.corpus.files import BLOCK
 from textassay.corpus.formats.format import Format
 from textassay.corpus.formats.recognise import possible_formats, recognise
 from textassay.corpus.formats.record import Reading, Record, Refusal, TextKind, kept_records, with_prompts
-from textassay.corpus.printable import listed, many
+from textassay.corpus.printable import listed, many, quoted
 from textassay.corpus.tables import TEXT_FIELD, OpenTable, Table
 from textassay.corpus.values import python_values
 from textassay.errors import InputError
@@ -79,7 +79,7 @@ def row_mappings(part: Table) -> Iterator[Mapping[str, Any]]:
 
 def format_note(form: Format, reading: Reading, n_texts: int) -> str:
     """What was read, from which field, and what was left out."""
-    note = f"{form.name}: {many(n_texts, 'text')} read from '{form.text}'"
+    note = f"{form.name}: {many(n_texts, 'text')} read from {quoted(list(reading.fields) or [form.text])}"
     left = f"; left out: {shown_counts(reading.left_out)}" if reading.left_out else ""
     kept = f"; kept: {shown_counts(reading.kept)}" if reading.kept else ""
     return f"{note}{left}{kept}"

@@ -70,6 +70,11 @@ def shown_paths(record: Any) -> str:
     return listed(found, _SHOWN) if found else "no field with a string"
 
 
+def has_strings(value: Any) -> bool:
+    """Whether a value holds a string, at any depth that messages show."""
+    return next(_texts(value, "", depth=0), None) is not None
+
+
 def _texts(value: Any, path: str, *, depth: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield path, value

@@ -79,19 +79,20 @@ class Refusal(Exception):
 class Reading:
     """What one input had besides the records that are kept, over all its files.
 
-    `left_out` counts what was left out by reason, `kept` what is kept but worth a note. `memory` is the state that a
-    format keeps from one file to the next.
+    `left_out` counts what was left out by reason, `kept` what is kept but worth a note. `fields` are those that texts
+    were read from, where the format has several. `memory` is the state that a format keeps from one file to the next.
     """
 
     left_out: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
+    fields: dict[str, None] = field(default_factory=dict)
     memory: dict[str, Any] = field(default_factory=dict)
     _seen: set[bytes] = field(default_factory=set, repr=False)
     _counts: Counter[bytes] = field(default_factory=Counter, repr=False)
 
     def is_new(self, *parts: object) -> bool:
         """Whether something with these parts was not seen before."""
-        digest = _digest(parts)
+        digest = digest_of(*parts)
         if digest in self._seen:
             return False
         self._seen.add(digest)
@@ -99,12 +100,13 @@ class Reading:
 
     def number(self, *parts: object) -> int:
         """How many things with these parts were numbered before."""
-        digest = _digest(parts)
+        digest = digest_of(*parts)
         self._counts[digest] += 1
         return self._counts[digest] - 1
 
 
-def _digest(parts: tuple[object, ...]) -> bytes:
+def digest_of(*parts: object) -> bytes:
+    """What stands for things with these parts, in a few bytes."""
     return hashlib.blake2b(repr(parts).encode(errors="backslashreplace"), digest_size=12).digest()
 
 

@@ -27,6 +27,10 @@ _OUTPUTS = ("outputs", "predictions", "prediction", "output", "response", "compl
 _INPUTS = ("inputs", "input", "prompt", "question", "user_input")
 _CONTENTS = ("content", "text", "completion")
 _SYSTEMS = ("model", "model_name", "system")
+# Instrumentation records the content of messages only where it is asked to.
+_NOT_RECORDED = (
+    "span without output (its messages were not recorded)|spans without output (their messages were not recorded)"
+)
 
 
 def _read_langfuse(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
@@ -81,7 +85,7 @@ def _span_texts(span: Mapping[str, Any], reading: Reading) -> Iterator[Record]:
         values |= _attributes(event)
     messages = from_json(values.get("gen_ai.output.messages"))
     if not isinstance(messages, list):
-        reading.left_out["span without output|spans without output"] += 1
+        reading.left_out[_NOT_RECORDED] += 1
         return
     identity = [label(at(span, *path)) for path in (("traceId",), ("spanId",), ("context", "span_id"), ("span_id",))]
     if any(identity) and not reading.is_new("span", *identity):
@@ -148,11 +152,13 @@ def _read_deepeval(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
             yield Record(string(at(turns, -1, "content")), prompt=prompt_of(turns[:-1]))
 
 
-def _read_ragas(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
+def _read_ragas(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
         prompt = prompt_of(_from_python(raw.get("user_input")))
         several = _from_python(raw.get("multi_responses"))
-        texts = several if isinstance(several, list) and several else [raw.get("response")]
+        has_several = isinstance(several, list) and bool(several)
+        reading.fields["multi_responses[*]" if has_several else "response"] = None
+        texts = several if has_several else [raw.get("response")]
         for text in texts:
             yield Record(string(text), prompt=prompt)
 
@@ -167,12 +173,13 @@ def _from_python(value: Any) -> Any:
     return value
 
 
-def _read_split(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
+def _read_split(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
         names = [str(name) for name in items_at(raw, "columns")]
         text, prompt, system = (_chosen(names, known) for known in (_OUTPUTS, _INPUTS, _SYSTEMS))
         if text is None:
             raise Refusal(f"a table with the columns {quoted(names)}; wanted one of {quoted(list(_OUTPUTS))}")
+        reading.fields[names[text]] = None
         for row in items_at(raw, "data"):
             cell, asked = at(row, text), None if prompt is None else from_json(at(row, prompt))
             yield Record(

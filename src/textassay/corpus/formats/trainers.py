@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from textassay.corpus.formats.format import Format, Raw, any_record, needs
-from textassay.corpus.formats.record import Reading, Record, content_of, label, prompt_of, whole
+from textassay.corpus.formats.record import Reading, Record, content_of, digest_of, label, prompt_of
 
 # The newer trainer's uid: uid of the prompt, session, and number of the output within the session.
 _UID = re.compile(r"(.+)_(\d+)_(\d+)")
@@ -24,7 +24,7 @@ def _read_trl(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
         if state.get("step", step) != step or "current" not in state:
             state["previous"], state["current"] = state.get("current", Counter()), Counter()
         state["step"] = step
-        key = (str(raw.get("prompt")), str(raw.get("completion")), str(raw.get("advantage")))
+        key = digest_of(str(raw.get("prompt")), str(raw.get("completion")), str(raw.get("advantage")))
         state["current"][key] += 1
         if state["current"][key] <= state["previous"][key]:
             reading.left_out["completion of an earlier step|completions of earlier steps"] += 1
@@ -41,22 +41,29 @@ def _completion(value: Any) -> tuple[str | None, str | None]:
 
 
 def _read_verl(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
-    """Rollouts; of a session with several outputs the last one counts."""
-    last: dict[tuple[str, str, str], tuple[int, Record]] = {}
+    """Rollouts; of a session with several outputs the last one counts, wherever its line is.
+
+    Texts that wait are bytes: a string with one emoji takes four bytes per character.
+    """
+    last: dict[tuple[str, str, str], tuple[int, bytes | None, str | None]] = {}
+    prompts: dict[str | None, str | None] = {}
     for raw in records:
-        record = Record(content_of(raw.get("output"))[0], prompt=prompt_of(raw.get("input")))
+        text, prompt = content_of(raw.get("output"))[0], prompt_of(raw.get("input"))
         uid = _UID.fullmatch(str(raw.get("uid")))
         if uid is None:
-            yield record
+            yield Record(text, prompt=prompt)
             continue
         session = (str(raw.get("step")), uid[1], uid[2])
         number, seen = int(uid[3]), last.get(session)
         if seen is not None:
             reading.left_out["output before the last of a session|outputs before the last of a session"] += 1
         if seen is None or number > seen[0]:
-            named = Record(record.text, prompt=record.prompt, prompt_id=uid[1], sample=whole(int(uid[2])))
-            last[session] = (number, named)
-    yield from (record for _, record in last.values())
+            waiting = None if text is None else text.encode("utf-8", "surrogatepass")
+            last[session] = (number, waiting, prompts.setdefault(prompt, prompt))
+    for session in list(last):
+        _, waiting, prompt = last.pop(session)
+        text = None if waiting is None else waiting.decode("utf-8", "surrogatepass")
+        yield Record(text, prompt=prompt, prompt_id=session[1], sample=int(session[2]))
 
 
 FORMATS = (
