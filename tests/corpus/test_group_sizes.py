@@ -70,6 +70,22 @@ def test_the_level_is_kept_with_groups_of_unequal_sizes(mine: int, real: int) ->
     assert rejected <= 7
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_groups_that_all_have_different_sizes_are_compared(together: bool) -> None:
+    """As drawn where the sizes of both samples are alike; equally many texts per group where one has larger groups."""
+    mine, real = ([*range(1, 60, 2)], [*range(2, 61, 2)]) if together else ([*range(1, 31)], [*range(31, 61)])
+    rejected = 0
+    for seed in range(30):
+        sides = grouped(mine, seed=seed, prefix="c"), grouped(real, seed=seed, prefix="r")
+        cut = cut_samples(sides[1], {"c": sides[0]}, size="match", seed=seed)
+        assert together is not any("drawn from each group" in note for note in cut.notes)
+        parts = [Material(side) for side in cut.tested["c"]]
+        found = overall_test(parts[0], parts[1], plan=OverallPlan(n_resamples=99))
+        assert found.p_value is not None
+        rejected += found.p_value <= 0.05
+    assert rejected <= 5
+
+
 def baseline(real: Sample, candidate: Sample, **fields: Any) -> dict[str, Result]:
     found = compare(real, {"c": candidate}, metrics="edges,distinct,bleu", n_resamples=19, **fields)
     return {result.metric: result for result in found.baseline} | {"c": found["c"]["bleu"]}
