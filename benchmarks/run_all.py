@@ -22,6 +22,7 @@ STATISTICS = (
     "stress",
     "dd",
     "effect_size",
+    "decision",
     "adversarial",
 )
 

@@ -21,7 +21,7 @@ from tests.studies.test_altered_files import KINDS, found, plain
 
 @dataclass(frozen=True)
 class Study:
-    """A command, a file for it, what its table has, options under which it is quick, and such that it still draws."""
+    """A command, a file for it, what a terminal shows, options that make it quick, and such that it still draws."""
 
     command: str
     file: str
@@ -32,7 +32,7 @@ class Study:
 
 def _conditional(folder: Path) -> Study:
     file = conditional.written(folder / "captions.jsonl", conditional.made())
-    return Study("conditional", file, "at 2 v 3", conditional.FAST, conditional.FAST)
+    return Study("conditional", file, "Which system writes like the references do?", conditional.FAST, conditional.FAST)
 
 
 def _huse(folder: Path) -> Study:

@@ -108,6 +108,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for source in ("human", "machine"):
         rows = [{"text": f"{source} {n} {EVIL}", "log_prob": -n, "prompt": f"article {n} {EVIL}"} for n in range(12)]
         (made / f"{source}{NAME}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    study = {"command": "compare", "arguments": [f"real{NAME}.txt", f"model{NAME}.txt"], "quick": True, "metrics": "cr"}
+    # JSON strings are strings of TOML.
+    table = "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in study.items())
+    (made / "textassay.toml").write_text(f"[studies.{json.dumps(f'small{NAME}')}]\n{table}", encoding="utf-8")
     return made
 
 
@@ -134,6 +138,12 @@ RUNS: dict[str, list[list[str]]] = {
     "stress": [
         ["stress", "real~.txt", *["-d", "truncate", "-m", "distinct", "--sizes", "20", "--runs", "2", "--draws", "19"]]
     ],
+    "plan": [["plan", "real~.txt", "--margin", "60%", "--runs", "20"]],
+    "history": [
+        ["compare", "real~.txt", "model~.txt", "-m", "distinct", "--resamples", "19", "--json", "later~.json"],
+        ["history", "compare~.json", "later~.json"],
+    ],
+    "run": [["run"], ["run", "small~"]],
     "report": [["report", "compare~.json"], ["report", "compare~.json", "--table"]],
     "digest make": [
         ["digest", "make", "real~.txt", "--out", "real~.digest"],

@@ -168,7 +168,12 @@ def test_missing_log_probs_are_counted() -> None:
         ("r.json", "3", "r.json: record 1: a number (3); wanted an object with one field per column"),
         ("r.json", "[3]", "r.json: record 1: a number (3); wanted an object with one field per column"),
         ("r.jsonl", '{"rating": 1}\n"x"', "r.jsonl:2: a string; wanted an object with one field per column"),
-        ("r.jsonl", '{"rating": 1', "r.jsonl:1: not valid JSON: Expecting ',' delimiter (column 13)"),
+        (
+            "r.jsonl",
+            '{"rating": 1',
+            "r.jsonl:1: not valid JSON: Expecting ',' delimiter (column 13); the file ends within a value,"
+            " so it is incomplete",
+        ),
         ("r.jsonl", "{}", "r.jsonl: no column 'source'; there are no columns"),
         ("r.txt", "x", "r.txt: lines of text have no fields; wanted .jsonl, .json, .csv, .tsv or .parquet"),
         (

@@ -9,7 +9,11 @@ from textassay.metrics.registry import all_metrics, parse_requests
 from textassay.metrics.vectors.vectors import Moments, Vectors
 from textassay.metrics.views import Resamples
 
-NAMES = sorted(metric.name for metric in all_metrics().values() if metric.family == "embedding" and metric.on_samples)
+NAMES = sorted(
+    metric.name
+    for metric in all_metrics().values()
+    if metric.family == "embedding" and metric.on_samples and metric.exchange is not None
+)
 
 
 @pytest.mark.parametrize("spec", [*NAMES, "frechet:variant=extrapolated"])

@@ -96,7 +96,7 @@ def answers(
     >>> records = [{"prompt": "Name a colour.", "text": text} for text in ("Blue.", "Blue.", "Blue.")]
     >>> found = answers(records, metrics="wordings")
     >>> print(found.systems[0].verdict.sentence)
-    one answer, three times, on 1 of 1 prompt
+    one answer, three times, on 1 of 1 prompt; 1.00 wordings per 3 answers on average
     """
     plan = Plan(level, n_resamples, seed).checked()
     workers = get_engine(engine)

@@ -81,7 +81,7 @@ def plan(
     --------
     >>> import textassay as ta
     >>> texts = [f"the {pet} saw {n} {what}" for pet in ("cat", "dog") for n in range(30) for what in ("birds", "mice")]
-    >>> ta.plan(texts, margin="50%", n_runs=20).needed > 20
+    >>> ta.plan(texts, margin="30%", n_runs=20).needed > 20
     True
     """
     checked = Plan(level, 999, seed).checked()
