@@ -247,6 +247,10 @@ def example_files() -> dict[str, str]:
     return dict(re.findall(r"<!-- file: (\S+) -->\n```python\n(.*?)```", text, flags=re.DOTALL))
 
 
+# A whole study with its page and its command has fewer lines than this, blank ones aside.
+LINES_OF_A_STUDY = 70
+
+
 def load_example(path: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Run a file of CONTRIBUTING.md as the module that its path names; returns what it defines."""
     name = path.removeprefix("src/").removesuffix(".py").replace("/", ".")
@@ -280,7 +284,7 @@ def test_the_metric_in_contributing_works(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_study_in_contributing_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     study = load_example("src/textassay/studies/drift/study.py", monkeypatch)
-    load_example("src/textassay/report/former/drift.py", monkeypatch)
+    load_example("src/textassay/studies/drift/document.py", monkeypatch)
     command = load_example("src/textassay/cli/drift.py", monkeypatch)["drift"]
     earlier, later = [f"a cat sat at {n}" for n in range(30)], [f"a dog ran at {n}" for n in range(30)]
     found = study["drift"](earlier, {"later": later}, n_resamples=19)
@@ -288,12 +292,15 @@ def test_the_study_in_contributing_works(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert study["Drift"].from_json(found.to_json()) == found
     assert list(found.to_frame()["candidate"]) == ["later"]
     assert repr(found) == "Drift(later: cnd-2)"
-    assert "later" in str(found)
+    assert "Closest: later." in str(found)
+    assert "Closest: later." in found.to_html()
+    lines = [line for path, text in example_files().items() if "drift" in path for line in text.splitlines() if line]
+    assert len(lines) < LINES_OF_A_STUDY
 
     for name, texts in (("earlier.txt", earlier), ("later.txt", later)):
         (tmp_path / name).write_text("\n".join(texts))
     made_up = typer.Typer()
     made_up.command()(command)
     files = [str(tmp_path / name) for name in ("earlier.txt", "later.txt", "out.json")]
-    made_up([*files[:2], "--resamples", "19", "--json", files[2]], standalone_mode=False)
+    made_up([*files[:2], "--json", files[2]], standalone_mode=False)
     assert study["Drift"].from_json((tmp_path / "out.json").read_text()).names == ("later",)

@@ -39,7 +39,6 @@ ALLOWED = {
 # The two steps upwards: an outcome offers its own report, and `textassay.metrics.NAME` measures a metric.
 EXCEPTIONS = {
     "studies/outcome.py: textassay.report.",
-    "studies/outcome.py: textassay.report.former.",
     "metrics/__init__.py: textassay.studies.single",
 }
 
@@ -101,7 +100,7 @@ def test_imports_point_one_way() -> None:
         ("metrics", "def f():\n    import textassay.inference.measure", 2),
         ("encoders", "from ..metrics import bleu", 1),
         ("inference", "from importlib import import_module\nimport_module('textassay.studies')", 2),
-        ("metrics", "import importlib\nimportlib.import_module(f'textassay.report.former.{1}')", 2),
+        ("metrics", "import importlib\nimportlib.import_module(f'textassay.report.{1}')", 2),
         ("distances", "from textassay.models.base import Generator", 1),
         ("models", "from textassay import compare", 1),
         ("report", "import textassay.cli.app", 1),
@@ -117,7 +116,7 @@ def test_a_wrong_import_is_caught(part: str, source: str, line: int) -> None:
     [
         ("corpus", "from textassay.version import __version__\nfrom . import errors"),
         ("studies", "from textassay.engines.base import Engine\nfrom textassay.models.ngrams import ngram"),
-        ("cli", "from textassay.report.former.table import render\nfrom textassay import version"),
+        ("cli", "from textassay.report.terminal import render\nfrom textassay import version"),
     ],
 )
 def test_a_right_import_is_not(part: str, source: str) -> None:

@@ -39,7 +39,6 @@ ALLOWED = {
     "cli/configuration.py": {"_names_us"},
     # Files of the program itself.
     "metrics/registry.py": {"citations"},
-    "report/former/templates/page.py": {"_asset"},
     "report/html.py": {"asset"},
     "studies/demo_corpus.py": {"_speeches"},
     "survey/messages/__init__.py": {"source_of"},

@@ -5,14 +5,19 @@ from functools import cache, partial
 
 from tests.report.builders import (
     HOSTILE_MARKUP,
+    comparison,
     conditional,
     hostile_conditional,
+    hostile_meaning,
     huse_study,
     many_items,
     one_candidate,
+    pairs,
+    with_meaning,
 )
 from tests.studies.agreement.test_document import found as agreement
 from tests.studies.answers.test_answers import records, run
+from tests.studies.compare.test_document import real_run, usual
 from tests.studies.frontier.test_document import on_texts, oracles, toy
 from tests.studies.history.test_history import found as history
 from tests.studies.huse.test_plane import models as rated_models
@@ -44,6 +49,12 @@ def hostile_answers() -> Outcome:
 
 
 EXAMPLES: dict[str, Callable[[], Outcome]] = {
+    "comparison": real_run,
+    "comparison, differing": partial(usual, 3),
+    "comparison, meaning": lambda: with_meaning(comparison(contests=pairs(("small", "large"), 12), real_n=250)),
+    "comparison, hostile": hostile_meaning,
+    "comparison, estimates": partial(comparison, ["only"], half=None, p=None),
+    "comparison, many": partial(usual, 40),
     "answers": lambda: run([*records("a", 20, varied=12), *records("b", 15, varied=15, n=3)]),
     "answers of one system": lambda: run(records("a", 3, varied=2)),
     "answers, hostile": hostile_answers,

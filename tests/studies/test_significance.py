@@ -13,7 +13,7 @@ from textassay.document.results import result_cell
 from textassay.inference.p_values import is_significant
 from textassay.inference.per_item import Contrasts, miss_of
 from textassay.inference.rated_scores import Corrected
-from textassay.report.former.compare import table_lines as compare_lines
+from textassay.studies.compare.document import metric_table as compared_table
 from textassay.studies.compare.verdict import Setting
 from textassay.studies.compare.verdict import judge as judge_candidate
 from textassay.studies.conditional.tables import metric_table
@@ -42,8 +42,8 @@ def in_comparison(p: float, level: float) -> set[bool]:
     column = replace(COMPARED.candidates[0], adjusted=(p,), overall=overall(p))
     found = replace(COMPARED, candidates=(column,), level=level)
     verdict = judge_candidate([], column.overall, setting=Setting(level))
-    line, *_ = compare_lines(found)
-    return {line.figures[1].marked, verdict.decision == "differs", column.differs(level)}
+    cell = compared_table(found).rows[0].cells[2]
+    return {cell.marked, verdict.decision == "differs", column.differs(level)}
 
 
 def in_conditional(p: float, level: float) -> set[bool]:

@@ -22,7 +22,8 @@ _UNSAFE = (
     *range(0xD800, 0xE000),
 )
 _ESCAPES = {code: _escaped(code) for code in _UNSAFE}
-_LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
+# A whole run of white space at once: with a break within the pattern, a long run without one takes time in its square.
+_WHITE_SPACE = re.compile(r"\s+")
 _ESCAPES_IN_LINES = {code: escape for code, escape in _ESCAPES.items() if chr(code) not in "\t\n"}
 
 
@@ -60,7 +61,7 @@ def on_one_line(text: str) -> str:
     >>> on_one_line("Sure!\n\n- one\n")
     'Sure! - one '
     """
-    return _LINE_BREAK.sub(" ", text)
+    return _WHITE_SPACE.sub(lambda run: " " if "\n" in run[0] or "\r" in run[0] else run[0], text)
 
 
 def quoted(names: list[str], most: int = 12) -> str:

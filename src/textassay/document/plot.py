@@ -100,12 +100,16 @@ class Marks:
 
 @dataclass(frozen=True)
 class Dots:
-    """Many small points of one candidate or tone, without names: one path however many."""
+    """Many small points of one candidate or tone, without names: one path however many.
+
+    Points at one place cover each other, unless they are `piled`: drawn side by side around it.
+    """
 
     points: tuple[tuple[float, float], ...]
     candidate: int | None = None
     tone: str = ""
     name: str = ""
+    piled: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,9 +132,10 @@ class Disc:
 
 @dataclass(frozen=True)
 class Discs:
-    """Places with the shares of two samples there, as in the map of meaning."""
+    """Places with the shares of two samples there, as in the map of meaning; `names` explain tones in the legend."""
 
     discs: tuple[Disc, ...]
+    names: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ import inspect
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from textassay.corpus.printable import shortened
-from textassay.document.blocks import Cell, Entry, Legend
+from textassay.document.blocks import Cell, Entry, Legend, Section, Signatures, Text
 from textassay.document.plot import Ends
 from textassay.document.words import level_text, number, p_text, spread
 from textassay.inference.p_values import is_significant
@@ -45,6 +45,20 @@ def unit_of(values: Iterable[float]) -> Unit:
         return Unit()
     power = 2 * math.floor(math.log10(typical) / 2)
     return Unit("10" + str(power).translate(_RAISED), 10.0**-power)
+
+
+def unit_of_results(results: Iterable[Result]) -> Unit:
+    """The unit of a row of results; none where one is 0: a share of 0 beside small ones is easier to read without."""
+    values = [result.estimate for result in results]
+    return Unit() if 0 in values else unit_of(values)
+
+
+def in_unit(result: Result, unit: Unit) -> Result:
+    """The result with its estimate and interval in this unit, for a plot."""
+    interval = result.interval
+    if interval is not None:
+        interval = replace(interval, low=unit.factor * interval.low, high=unit.factor * interval.high)
+    return replace(result, estimate=unit.factor * result.estimate, interval=interval)
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -157,3 +171,14 @@ def setting_text(settings: Mapping[str, str | int | tuple[str, ...]], name: str,
     value = settings.get(name, ())
     values = value if isinstance(value, tuple) else (value,)
     return "; ".join(shortened(str(each), 80) for each in values[:most])
+
+
+def signature_section(pairs: Iterable[tuple[str, str]]) -> Section:
+    """The signatures of all numbers with their names."""
+    return Section("signatures", "Signatures", (Text((_SIGNATURES,)), Signatures(tuple(pairs))))
+
+
+_SIGNATURES = (
+    "The same signature gives the same number on every machine. Samples are identified by the digest of their content,"
+    " not by name."
+)

@@ -49,7 +49,7 @@ class Form:
 
 STRIP, SMALL_FORM = Form("strip", 360.0, 60.0), Form("small", 360.0, 260.0)
 WIDE, NARROW = Form("wide", 760.0, 440.0), Form("narrow", 360.0, 350.0)
-PICTURE, PICTURE_NARROW = Form("picture", 470.0, 330.0), Form("picture-narrow", 360.0, 270.0)
+PICTURE, PICTURE_NARROW = Form("picture", 400.0, 310.0), Form("picture-narrow", 360.0, 270.0)
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,10 @@ def _title_of(scale: Scale, *, upwards: bool = False) -> str:
 def axes(canvas: Canvas) -> Iterator[Markup]:
     frame, plot = canvas.frame, canvas.plot
     x_title, y_title = _title_of(plot.x), _title_of(plot.y, upwards=True)
+    x_title, y_title = (
+        f"{title} (stretched)" if title and axis.bend else title
+        for title, axis in ((x_title, canvas.x), (y_title, canvas.y))
+    )
     if y_title:
         yield words(fitted(y_title, canvas.width - 4.0, FONT), 0.0, 13.0, "axis-name")
     if x_title:

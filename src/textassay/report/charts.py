@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from textassay.document.plot import Area, Bars, Dots, Layer, Line, Marks, Plot
+from textassay.document.plot import Area, Bars, Discs, Dots, Layer, Line, Marks, Plot
 from textassay.report.canvas import (
     FONT,
     LINE,
@@ -35,6 +35,7 @@ from textassay.report.svg import (
     path,
     plain,
     rectangle,
+    stamps,
     text_width,
     words,
 )
@@ -91,12 +92,25 @@ def _legend_of(layer: Layer) -> Iterator[tuple[Markup, str]]:
             if first:
                 yield key(first.candidate, first.tone, is_open=first.open), layer.name
         case Dots():
-            yield key(layer.candidate, layer.tone), layer.name
+            yield framed_key(stamps(layer.candidate, layer.tone, [(8.0, 8.0)], 4.0)), layer.name
+        case Discs():
+            shown = {disc.tone for disc in layer.discs}
+            for tone, name in layer.names:
+                if tone in shown:
+                    yield framed_key(_disc_key(tone)), name
         case Area():
             yield framed_key(rectangle(2.0, 2.0, 12.0, 12.0, f"area {class_of(layer)}")), layer.name
         case Bars():
             for tone, name in zip(layer.tones, layer.names, strict=False):
                 yield framed_key(rectangle(2.0, 2.0, 12.0, 12.0, f"fill {colour_class(None, tone)}")), name
+
+
+def _disc_key(tone: str) -> Markup:
+    """Two circles as in the map: the filled one is larger where there are too many."""
+    have, wanted = {"more": (7.0, 3.5), "less": (3.5, 7.0)}.get(tone, (6.0, 6.0))
+    circles = [element("circle", cx=8.0, cy=8.0, r=have, class_=class_) for class_ in ("disc", "have")]
+    circles.append(element("circle", cx=8.0, cy=8.0, r=wanted, class_="wanted"))
+    return element("g", *circles, class_=colour_class(None, tone))
 
 
 # Labels.

@@ -24,6 +24,7 @@ from textassay.document.blocks import (
     Document,
     Item,
     Items,
+    Notes,
     Row,
     Section,
     Signatures,
@@ -65,21 +66,22 @@ _MOST_AROUND = 800_000
 
 @dataclass(frozen=True)
 class _Limits:
-    """The most rows of a table, examples of a row, charts of a section, and characters of texts."""
+    """The most rows of a table, examples of a row, charts of a section, signatures, candidates, and notes of a list."""
 
     rows: int
     examples: int
     charts: int
     pairs: int
     candidates: int
+    notes: int = 30
 
 
 _LIMITS = (
-    _Limits(rows=2000, examples=4, charts=80, pairs=2000, candidates=300),
+    _Limits(rows=2000, examples=4, charts=80, pairs=2000, candidates=300, notes=200),
     _Limits(rows=400, examples=3, charts=40, pairs=400, candidates=100),
     _Limits(rows=100, examples=1, charts=12, pairs=100, candidates=60),
     _Limits(rows=30, examples=0, charts=4, pairs=30, candidates=40),
-    _Limits(rows=10, examples=0, charts=0, pairs=10, candidates=20),
+    _Limits(rows=10, examples=0, charts=0, pairs=10, candidates=20, notes=10),
 )
 
 
@@ -97,7 +99,12 @@ def _trimmed(document: Document, limits: _Limits) -> Document:
     left_out = f"{hidden:,} more are in the JSON file" if hidden > 0 else document.summary.left_out
     summary = replace(document.summary, rows=rows[: limits.candidates], left_out=left_out)
     sections = (replace(each, blocks=tuple(_fewer(each.blocks, limits))) for each in document.sections)
-    return replace(document, summary=summary, sections=tuple(sections))
+    return replace(document, summary=summary, sections=tuple(sections), notes=_first_notes(document.notes, limits))
+
+
+def _first_notes(lines: tuple[str, ...], limits: _Limits) -> tuple[str, ...]:
+    hidden = len(lines) - limits.notes
+    return (*lines[: limits.notes], f"{hidden:,} more are in the JSON file.") if hidden > 0 else lines
 
 
 def _fewer(blocks: Sequence[Block], limits: _Limits) -> Iterator[Any]:
@@ -119,6 +126,8 @@ def _smaller(block: Block, limits: _Limits) -> Block:
             return replace(block, rows=rows, total=max(block.total or 0, len(block.rows)))
         case Signatures():
             return replace(block, pairs=block.pairs[: limits.pairs])
+        case Notes():
+            return Notes(_first_notes(block.lines, limits))
         case Details():
             return replace(block, blocks=tuple(_fewer(block.blocks, limits)))
     return block
@@ -383,6 +392,7 @@ def _items_words(total: int, n: int, n_texts: int) -> str:
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     "cut": shortened,
     "say": say,
+    "known": lambda cell: cell.value is not None and math.isfinite(cell.value),
     "readable": readable,
     "key": key,
     "kind": _kind,

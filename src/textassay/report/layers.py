@@ -1,6 +1,7 @@
 """The layers of charts: one function per kind, which draws it on a canvas."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -45,6 +46,8 @@ from textassay.report.svg import (
 _MOST_MARKS = 24
 # Pixels between the places of a line that labels should not cover.
 _STEP = 4.0
+# The angle at which piled points follow each other, and how far they are apart.
+_GOLDEN, _APART = math.pi * (3 - math.sqrt(5)), 2.8
 # The share of a chart that all discs together cover.
 _COVERED = 0.16
 # The darkest shade on which a text can be read.
@@ -149,8 +152,18 @@ def _pixels(ends: Ends | None, pixel: float, axis: Axis) -> tuple[float, float]:
 
 def _dots(layer: Dots, canvas: Canvas) -> Iterator[Piece]:
     places = [canvas.spot(x, y) for x, y in layer.points if math.isfinite(x) and math.isfinite(y)]
+    places = list(_piled(places)) if layer.piled else places
     title = [element("title", layer.name)] if layer.name else []
     yield group(layer.candidate, [*title, stamps(layer.candidate, layer.tone, places, 2.2)])
+
+
+def _piled(places: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """Points that share a place side by side around it, like the seeds of a sunflower."""
+    at: Counter[tuple[float, float]] = Counter()
+    for x, y in places:
+        turn, r = _GOLDEN * at[x, y], _APART * math.sqrt(at[x, y])
+        at[x, y] += 1
+        yield x + r * math.cos(turn), y + r * math.sin(turn)
 
 
 def class_of(layer: Line | Area) -> str:

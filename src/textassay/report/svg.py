@@ -5,7 +5,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import lru_cache
+from itertools import pairwise, takewhile
 
 from markupsafe import Markup, escape
 
@@ -175,6 +176,7 @@ def _character_width(character: str) -> float:
     return _WIDTHS.get(character, _CAPITAL if character.isupper() else _OTHER)
 
 
+@lru_cache(maxsize=10_000)
 def fitted(text: str, room: float, size: float) -> str:
     """The text without its middle where it is too wide, because names of one family differ at their ends.
 
@@ -183,10 +185,8 @@ def fitted(text: str, room: float, size: float) -> str:
     """
     if text_width(text, size) <= room:
         return text
-    keep = min(len(text), 200)
-    while keep > 2 and text_width(_without_middle(text, keep), size) > room:
-        keep -= 1
-    return _without_middle(text, keep)
+    fits = (text_width(_without_middle(text, keep), size) <= room for keep in range(3, min(len(text), 200) + 1))
+    return _without_middle(text, 2 + sum(takewhile(bool, fits)))
 
 
 def _without_middle(text: str, keep: int) -> str:

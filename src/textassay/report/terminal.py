@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text as Line
 
-from textassay.corpus.printable import printable, shortened
+from textassay.corpus.printable import many, printable, shortened
 from textassay.document.blocks import (
     REAL,
     Badge,
@@ -49,8 +49,8 @@ _MOST_NAME = 24
 _LONGEST, _LONGEST_QUOTE, _LONGEST_PARAGRAPH = 400, 240, 2000
 # Lines of an item before its texts; a page has all of them.
 _MOST_LINES = 2
-# The rows of a summary where there is no screen to fill.
-_MOST_ROWS = 30
+# The rows of a summary where there is no screen to fill, and those that come before caveats where there is one.
+_MOST_ROWS, _FIRST_ROWS = 30, 6
 
 
 def render(
@@ -113,18 +113,24 @@ def _grid(widths: Sequence[int | None], *, gap: int = _GAP) -> Grid:
 
 
 def _summary(summary: Summary, width: int, room: int | None, *, whole: bool = False) -> Group:
-    """The answer in at most `room` lines if that is possible, without its hints."""
+    """The answer in at most `room` lines if that is possible, without its hints.
+
+    The first candidates come before caveats, these before the other candidates, and reasons last.
+    """
+
+    def fits(n: int, caveats: int, reasons: dict[int, list[str]]) -> bool:
+        return room is None or _height(_answer(summary, width, n, caveats, reasons), width) <= room
+
     n = len(summary.rows) if whole else min(len(summary.rows), _MOST_ROWS)
-    if room is not None:
-        least, most = min(n, 3), n
-        n = _largest(least, most, lambda k: _height(_answer(summary, width, k, {}), width) <= room)
+    caveats = _largest(0, len(summary.caveats), lambda k: fits(min(n, _FIRST_ROWS), k, {}))
+    n = _largest(min(n, 1), n, lambda k: fits(k, caveats, {}))
     shown = summary.rows[:n]
     tells = _layout(summary, shown, width).tells
     whole_reasons = {
         row.candidate: list(row.why) or [row.stands_out] * bool(row.stands_out and not tells) for row in shown
     }
-    if room is None or _height(_answer(summary, width, n, whole_reasons), width) <= room:
-        return _answer(summary, width, n, whole_reasons)
+    if fits(n, caveats, whole_reasons):
+        return _answer(summary, width, n, caveats, whole_reasons)
     reasons = {row.candidate: _reasons(row, with_column=tells) for row in shown}
     # One reason of each candidate, the second of each, and so on, as many as there is space for.
     order = [row.candidate for depth in range(4) for row in shown if len(reasons[row.candidate]) > depth]
@@ -133,8 +139,9 @@ def _summary(summary: Summary, width: int, room: int | None, *, whole: bool = Fa
         counts = Counter(order[:k])
         return {candidate: reasons[candidate][: counts[candidate]] for candidate in counts}
 
-    fits = _largest(0, len(order), lambda k: _height(_answer(summary, width, n, kept(k)), width) <= room)
-    return _answer(summary, width, n, kept(fits))
+    most = _largest(0, len(order), lambda k: fits(n, caveats, kept(k)))
+    # A reason of some candidates alone would look as if the others had none.
+    return _answer(summary, width, n, caveats, kept(most) if most >= sum(map(bool, reasons.values())) else {})
 
 
 def _largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
@@ -145,15 +152,15 @@ def _largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
     return least
 
 
-def _answer(summary: Summary, width: int, n: int, reasons: dict[int, list[str]]) -> Group:
-    """The summary with its first `n` rows and these reasons by candidate."""
+def _answer(summary: Summary, width: int, n: int, caveats: int, reasons: dict[int, list[str]]) -> Group:
+    """The summary with its first `n` rows, so many of its caveats, and these reasons by candidate."""
     shown = summary.rows[:n]
     head = [_heading(summary, width), *([_line(summary.sentence, most=_LONGEST_PARAGRAPH)] if summary.sentence else [])]
     table: list[RenderableType] = [_layout(summary, shown, width).table] if shown else []
     indent = 3 if shown and _is_ranked(shown) else 0
     below = [*_hidden(summary.rows[n:]), *([summary.left_out] if summary.left_out else []), *_few(summary.ties)]
     table += [Padding(_line(line, "dim"), (0, 0, 0, indent)) for line in below]
-    return _joined([head, table, [*_reason_lines(shown, reasons, width), *_caveats(summary)]])
+    return _joined([head, table, [*_reason_lines(shown, reasons, width), *_caveats(summary, caveats)]])
 
 
 def _heading(summary: Summary, width: int) -> Line:
@@ -293,9 +300,11 @@ def _reason_lines(rows: Sequence[SummaryRow], reasons: dict[int, list[str]], wid
     yield grid if len(rows) > 1 else Group(*(_line(reason) for row in told for reason in reasons[row.candidate]))
 
 
-def _caveats(summary: Summary) -> Iterator[RenderableType]:
+def _caveats(summary: Summary, n: int) -> Iterator[RenderableType]:
     grid = _grid([1, None], gap=1)
-    for caveat in summary.caveats:
+    rest = len(summary.caveats) - n
+    more = [f"{many(rest, 'more caveat' if n else 'caveat')}: --why"] if rest else []
+    for caveat in (*summary.caveats[:n], *more):
         grid.add_row(Line("!", style="yellow"), _line(caveat))
     if summary.caveats:
         yield grid

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import many, shortened
 from textassay.document.blocks import Cell, Head, Row, Table
 from textassay.document.words import number, p_text, spread
 from textassay.inference.p_values import holm, is_significant
@@ -46,7 +46,12 @@ def contest_table(outcome: Outcome, contests: Sequence[Contest], *, title: str, 
         Head("better"),
     )
     rows = tuple(_row(outcome, one) for one in found[:_MOST])
-    return Table(heads, rows, title=title, total=len(found) if len(found) > _MOST else None)
+    notes = (
+        f"The p-values are adjusted for {many(len(contests), 'difference')} (Holm); * marks one of at most"
+        f" {1 - outcome.level:g}. “–” in the last column: the difference is not significant, or the metric does not"
+        " show which is better.",
+    )
+    return Table(heads, rows, title=title, footnotes=notes, total=len(found) if len(found) > _MOST else None)
 
 
 def _row(outcome: Outcome, one: Paired) -> Row:

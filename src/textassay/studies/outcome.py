@@ -6,16 +6,13 @@ of the study makes. Each form of a report is rendered by one module in `textassa
 `_renderers` is the only one from a study to a report.
 """
 
-import inspect
 import json
 import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -252,7 +249,8 @@ class Outcome(ABC):
 
     def document(self) -> Document:
         """What the outcome states, as data that every form of a report renders."""
-        found: Document = import_module(self._document_name).document(self)
+        home = type(self).__module__.rpartition(".")[0]
+        found: Document = import_module(f"{home}.{self.document_module}").document(self)
         return found
 
     def to_html(self) -> str:
@@ -261,9 +259,6 @@ class Outcome(ABC):
 
     def to_markdown(self, *, top: int = 5) -> str:
         """The answer, tables and notes as Markdown; of a list of items the first `top`."""
-        # Transitional: of the former reports only that of HUSE has items by kind.
-        if self._former("markdown") and self.kind != "huse":
-            return str(self._rendered("markdown"))
         return str(self._rendered("markdown", top=top))
 
     def plot(self, section: str = "") -> Any:
@@ -336,35 +331,11 @@ class Outcome(ABC):
 
     def in_terminal(self, *, width: int, height: int | None = None, **view: Any) -> Any:
         """What a terminal shows, for Rich: the answer, and what `table`, `why` and `top` add to it."""
-        # Transitional: a report of the former kind has neither `table` nor a height, and often no `why` or `top`.
-        former = self._former("terminal")
-        if former:
-            known = set(inspect.signature(former).parameters)
-            return former(self, width=width, **{name: view[name] for name in view if name in known})
         return self._rendered("terminal", width=width, height=height, **view)
 
     def _rendered(self, form: str, **view: Any) -> Any:
         """The outcome in this form of a report."""
-        former = self._former(form)
-        if former:
-            return former(self, **view)
         return getattr(_renderers(form), _RENDERERS[form])(self.document(), **view)
-
-    def _former(self, form: str) -> Any:
-        """Transitional: the function of a former report, while there is no document or no renderer for this form."""
-        with suppress(ModuleNotFoundError):
-            if find_spec(self._document_name) and find_spec(f"textassay.report.{form}"):
-                return None
-        return getattr(self._report, f"render_{form}")
-
-    @property
-    def _document_name(self) -> str:
-        return f"{type(self).__module__.rpartition('.')[0]}.{self.document_module}"
-
-    @property
-    def _report(self) -> Any:
-        """Transitional: the module that renders this outcome without a document."""
-        return import_module(f"textassay.report.former.{self.kind}")
 
 
 def chosen_plots(document: Document, section: str = "") -> tuple[str, list[Plot]]:

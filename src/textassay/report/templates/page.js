@@ -61,7 +61,7 @@
         }
       });
     });
-    if (all("tbody tr", table).length < 15) continue;
+    if ([...table.tBodies].flatMap(blocks).length < 15) continue;
     const search = make("input", { type: "search", autocomplete: "off", spellcheck: "false" });
     search.addEventListener("input", () => {
       const wanted = search.value.trim().toLowerCase();

@@ -15,7 +15,6 @@ from textassay.document.blocks import (
     Notes,
     Row,
     Section,
-    Signatures,
     Summary,
     SummaryRow,
     Table,
@@ -23,7 +22,7 @@ from textassay.document.blocks import (
     sections_of,
 )
 from textassay.document.plot import Cells, Line, Marks, Plot, Point, Scale, rule
-from textassay.document.results import COMMON_SETTINGS, ends, setting_pairs
+from textassay.document.results import COMMON_SETTINGS, ends, setting_pairs, signature_section
 from textassay.document.words import level_text, number, p_text, sentence, two_decimals
 from textassay.inference.p_values import is_significant
 from textassay.studies.agreement import verdict
@@ -46,7 +45,7 @@ def document(found: Agreement) -> Document:
             Section("plane", "Quality and diversity", _plane(found), "table"),
             Section("reading", "How to read this", (Text(_READING),)),
             Section("settings", "Settings", (Facts(setting_pairs(found.settings, COMMON_SETTINGS)),)),
-            Section("signatures", "Signatures", (_signatures(found),)),
+            signature_section((metric.name, result.signature) for metric in found.metrics for result in metric.results),
         ),
         names=found.names,
         level=found.level,
@@ -230,10 +229,6 @@ def plane_plot(found: Agreement) -> Plot:
 
 def _named(point: PlanePoint) -> str:
     return shortened(point.system, 40)
-
-
-def _signatures(found: Agreement) -> Signatures:
-    return Signatures(tuple((metric.name, result.signature) for metric in found.metrics for result in metric.results))
 
 
 _MATRIX = (

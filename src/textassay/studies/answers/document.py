@@ -22,7 +22,6 @@ from textassay.document.blocks import (
     Row,
     Section,
     Side,
-    Signatures,
     Summary,
     SummaryRow,
     Table,
@@ -37,6 +36,7 @@ from textassay.document.results import (
     no_number,
     result_cell,
     setting_pairs,
+    signature_section,
 )
 from textassay.document.words import cited_p, number, sentence, two_decimals
 from textassay.inference.p_values import is_significant
@@ -67,7 +67,7 @@ def document(found: Answers) -> Document:
             Section("each", "Prompt by prompt", _each(found), "table"),
             Section("reading", "How to read this", _reading(found), "why"),
             Section("settings", "Settings", (Facts(setting_pairs(found.settings, _SETTINGS)),)),
-            Section("signatures", "Signatures", (_signatures(found),)),
+            signature_section(_signed(found)),
         ),
         names=found.names,
         level=found.level,
@@ -300,14 +300,10 @@ def _reading(found: Answers) -> tuple[Block, ...]:
     )
 
 
-def _signatures(found: Answers) -> Signatures:
-    return Signatures(
-        tuple(
-            (f"{shortened(column.name, 60)}: {label}", result.signature)
-            for column in found.systems
-            for label, result in zip(found.labels, column.results, strict=True)
-        )
-    )
+def _signed(found: Answers) -> Iterator[tuple[str, str]]:
+    for column in found.systems:
+        for label, result in zip(found.labels, column.results, strict=True):
+            yield f"{shortened(column.name, 60)}: {label}", result.signature
 
 
 _READING = {

@@ -101,7 +101,22 @@ def _names(found: Comparison, names: Sequence[str]) -> str:
 
 def kind_words(finding: FormatFinding) -> str:
     """What differs in form, in a word or two."""
-    return shortened(finding.kind.replace("_", " "), 40)
+    return _KINDS.get(finding.kind, shortened(finding.kind.replace("_", " "), 40))
+
+
+# Kinds that are not words for something of which a text has more or less.
+_KINDS = {
+    LENGTH: "length",
+    "blank": "blank texts",
+    "no_words": "texts without a word",
+    "cut_off": "texts that are cut off",
+    "not_nfc": "decomposed letters",
+    "entities": "HTML entities",
+    "html": "HTML tags",
+    "latex": "LaTeX",
+    "initial_capital": "initial capitals",
+    "addresses": "web addresses",
+}
 
 
 def _kinds(each: Iterable[tuple[Column, FormatFinding]]) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from textassay.corpus.printable import shortened
 from textassay.document.blocks import (
@@ -15,7 +16,6 @@ from textassay.document.blocks import (
     Notes,
     Row,
     Section,
-    Signatures,
     Table,
     Text,
     sections_of,
@@ -31,7 +31,8 @@ from textassay.document.results import (
     no_number,
     result_cell,
     setting_pairs,
-    unit_of,
+    signature_section,
+    unit_of_results,
     why_missing,
 )
 from textassay.document.words import level_text, p_text
@@ -50,6 +51,8 @@ from textassay.studies.gate.document import gate_section
 MARK = "*"
 # Candidates whose reasons are open in a report.
 _MOST_OPEN = 3
+# Differences between candidates that are in sight.
+_MOST_CONTESTS = 12
 # Strips and signatures of all candidates together.
 _ALL_STRIPS, _ALL_SIGNATURES = 1_200, 600
 _SETTINGS = {"tokenizer": "Tokenizer", "encoder": "Encoder", "strip": "Left out"}
@@ -71,20 +74,18 @@ def document(found: Comparison) -> Document:
             phrase_section(found, order),
             meaning_section(found, order),
             # Bare estimates are asked for to read them.
-            Section("metrics", "All metrics", (_metric_table(found),), "table" if found.n_resamples else "screen"),
+            Section("metrics", "All metrics", (metric_table(found),), "table" if found.n_resamples else "screen"),
             Section("plane", "Quality against diversity", (Text((_PLANE,)), plane)) if plane else None,
             Section("strips", "Metric by metric", (Text((_STRIPS,)), *strips)) if strips else None,
             Section("tests", "The tests behind the overall test", tuple(_members(order))),
-            Section("contests", "Candidate against candidate", (Text((_contest_text(found),)), contests))
-            if contests
-            else None,
+            Section("contests", "Candidate against candidate", _contest_blocks(found, contests)) if contests else None,
             Section("format", "Format differences", tuple(_format(found)), "why"),
             classifier_section(found),
             Section("missing", "What is missing", tuple(_missing(found)), "why"),
             Section(
                 "reading", "How to read this", (Text(_reading(found)), metric_guide(found.real.results, target=_TARGET))
             ),
-            Section("signatures", "Signatures", (_signatures(found),)),
+            signature_section(islice(_signed(found), _ALL_SIGNATURES)),
             Section("settings", "Settings", (_facts(found),)),
         ),
         names=found.names,
@@ -116,7 +117,7 @@ def _reasons(found: Comparison, order: Ranking) -> Iterator[Block]:
 # All metrics.
 
 
-def _metric_table(found: Comparison) -> Table:
+def metric_table(found: Comparison) -> Table:
     """One row per metric, and a second one where candidates were measured again at the size of the baseline."""
     rows = [
         row
@@ -134,8 +135,7 @@ def _metric_rows(found: Comparison, place: int) -> Iterator[Row]:
     results = [column.results[place] for column in found.candidates]
     again = [column.at_baseline_size.get(label) for column in found.candidates]
     every = [real, *results, *(result for result in again if result is not None)]
-    # A share of 0 beside small ones is read more easily without a unit.
-    unit = Unit() if any(result.estimate == 0 for result in every) else unit_of(result.estimate for result in every)
+    unit = unit_of_results(every)
     section = ASPECTS[real.aspect]
     name = unit.behind(f"{shortened(label, 60)} {ARROWS[real.better]}")
     cells = [_cell(found, column, place, unit) for column in found.candidates]
@@ -235,11 +235,12 @@ def _p_cell(p: float, floor: float) -> Cell:
     return Cell(p_text(p, floor=floor), p)
 
 
-def _contest_text(found: Comparison) -> str:
-    return (
-        f"First minus second with the {level_text(found.level)} interval, both measured against the same reference. A"
-        f" difference with {MARK} is significant after correction for all differences."
-    )
+def _contest_blocks(found: Comparison, contests: Table) -> tuple[Block, ...]:
+    """All differences; closed where they would fill a page."""
+    said = f"First minus second with the {level_text(found.level)} interval, both measured against the same reference."
+    n, total = len(contests.rows), contests.total or len(contests.rows)
+    quiet = f"the {n} clearest of {total:,}" if n < total else ""
+    return Text((said,)), Details("Paired differences", (contests,), quiet=quiet, is_open=n <= _MOST_CONTESTS)
 
 
 # Format.
@@ -322,13 +323,9 @@ _TEXTS = {
 }
 
 
-def _signatures(found: Comparison) -> Signatures:
-    pairs = [
-        (column.name, result.signature)
-        for column in (found.real, *found.candidates)
-        for result in (*column.results, *column.at_baseline_size.values())
-    ]
-    return Signatures(tuple(pairs[:_ALL_SIGNATURES]))
+def _signed(found: Comparison) -> Iterator[tuple[str, str]]:
+    for column in (found.real, *found.candidates):
+        yield from ((column.name, result.signature) for result in (*column.results, *column.at_baseline_size.values()))
 
 
 def _reading(found: Comparison) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def _details(found: Comparison, each: tuple[int, Column], n: int, *, is_open: bo
         for kind, some in (("more", over), ("less", under))
         if some
     )
-    blocks: list[Block] = [Chart(meaning_plot(found, index, numbered, n), _MAP)]
+    blocks: list[Block] = [Chart(meaning_plot(found, index, numbered, n), _MAP.format(_points_of(n)))]
     blocks += [_region_table(numbered, len(over) + len(under), n)] if numbered else [Text((_NONE,))]
     blocks += _unmatched(meaning, n)
     return Details(
@@ -108,7 +108,8 @@ _MAP = (
     "The area of a filled circle is the candidate's share of texts in the region, the area of a dashed circle the"
     " reference's share; labels have the two shares in this order. A region without typical words is named by its most"
     " central text, in quotes. Similar regions are close to each other as far as two dimensions allow; no number is"
-    " computed from the positions. Each small mark is a text; identical texts are drawn side by side."
+    " computed from the positions. Each small mark is a text, at most {} per sample; identical texts are drawn side by"
+    " side."
 )
 
 
@@ -118,7 +119,7 @@ def meaning_plot(found: Comparison, index: int, numbered: Sequence[_Numbered], n
     meaning = column.meaning
     assert meaning is not None
     turn = _is_tall(meaning)
-    few = share_of(MOST_POINTS, _ALL_POINTS, 2 * n)
+    few = _points_of(n)
     numbers = {id(each.region): each for each in numbered}
     # Large regions first, so that small ones are not covered.
     ordered = sorted(meaning.regions, key=lambda region: -max(region.candidate_share, region.reference_share))
@@ -138,11 +139,24 @@ def meaning_plot(found: Comparison, index: int, numbered: Sequence[_Numbered], n
         f"Map of {name} and the reference",
         Scale(ticks=()),
         Scale(ticks=()),
-        (Dots(real, REAL, name="reference"), Dots(made, index, name=name), Discs(discs), Names(asides)),
+        (
+            Dots(real, REAL, name="reference", piled=True),
+            Dots(made, index, name=name, piled=True),
+            Discs(discs, _KEYS),
+            Names(asides),
+        ),
         summary="; ".join(said) or _NONE,
         size="large",
         square=True,
     )
+
+
+def _points_of(n: int) -> int:
+    """The texts of a sample that the map of each of `n` candidates has."""
+    return share_of(MOST_POINTS, _ALL_POINTS, 2 * n)
+
+
+_KEYS = (("more", "too many texts"), ("less", "too few texts"), ("even", "no significant difference"))
 
 
 def _is_tall(meaning: Meaning) -> bool:

@@ -119,12 +119,17 @@ def phrase_section(found: Comparison, order: Ranking) -> Section | None:
             shortened(row.column.name, 60),
             (_phrase_table(row.column, len(found)),),
             row.index,
-            ", ".join(f"“{as_written(phrase)}”" for phrase in telling(row.column.over)[:3]),
+            _most_telling(row.column),
             is_open=not place or len(rows) <= _MOST_OPEN,
         )
         for place, row in enumerate(rows)
     ]
     return Section("phrases", "Which phrases differ", (Text((_PHRASES,)), *details))
+
+
+def _most_telling(column: Column) -> str:
+    word, phrases = ("too often", column.over) if column.over else ("too rarely", column.under)
+    return f"{word}: {', '.join(f'“{as_written(phrase)}”' for phrase in telling(phrases)[:3])}"
 
 
 _NO_PHRASE = "No candidate uses any phrase clearly too often or too rarely."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textassay.corpus.printable import shortened
 from textassay.document.blocks import REAL, Chart
 from textassay.document.plot import Band, Layer, Marks, Plot, Point, Scale, rule
-from textassay.document.results import ARROWS, better_words, cell_text, ends, result_cell
+from textassay.document.results import better_words, cell_text, ends, in_unit, result_cell, unit_of_results
 from textassay.document.words import sentence
 from textassay.inference.effect_size import CLEAR, LARGE
 from textassay.inference.result import Result
@@ -57,11 +57,18 @@ def plane_chart(found: Comparison) -> Chart | None:
     if places is None:
         return None
     without = " without Markdown" if found.real.axes_without_markup else ""
-    labels = [f"{shortened(found.labels[place], 30)}{without}" for place in places]
-    quality, diversity = _axes(found, found.real, places)
-    real = _point(found, found.real, REAL, "real text", places)
+    columns = [found.real, *found.candidates]
+    units = [unit_of_results(pair[axis] for pair in (_axes(found, c, places) for c in columns)) for axis in (0, 1)]
+    labels = [
+        unit.behind(f"{shortened(found.labels[place], 30)}{without}") for place, unit in zip(places, units, strict=True)
+    ]
+    scaled = [[in_unit(*each) for each in zip(_axes(found, c, places), units, strict=True)] for c in columns]
     names = [shortened(name, 60) for name in found.names]
-    points = [_point(found, column, at, names[at], places) for at, column in enumerate(found.candidates)]
+    real, *points = [
+        _point(found, pair, index, name, labels)
+        for index, (pair, name) in enumerate(zip(scaled, ["real text", *names], strict=True), REAL)
+    ]
+    quality, diversity = scaled[0]
     drawn = tuple(point for point in points if math.isfinite(point.x) and math.isfinite(point.y))
     plot = Plot(
         "Quality and diversity",
@@ -96,13 +103,12 @@ def _axes(found: Comparison, column: Column, places: tuple[int, int]) -> tuple[R
     return first, second
 
 
-def _point(found: Comparison, column: Column, index: int, name: str, places: tuple[int, int]) -> Point:
-    results = _axes(found, column, places)
+def _point(found: Comparison, pair: Sequence[Result], index: int, name: str, labels: Sequence[str]) -> Point:
     values = [
-        f"{shortened(found.labels[place], 60)} {cell_text(result_cell(result, level=found.level))}"
-        for place, result in zip(places, results, strict=True)
+        f"{label} {cell_text(result_cell(result, level=found.level))}"
+        for label, result in zip(labels, pair, strict=True)
     ]
-    x, y = results
+    x, y = pair
     return Point(x.estimate, y.estimate, ends(x), ends(y), index, name, f"{name}: {', '.join(values)}")
 
 
@@ -118,8 +124,9 @@ def _plane_remarks(found: Comparison, places: tuple[int, int], missing: Sequence
 
 def strip_chart(found: Comparison, place: int) -> Chart:
     """One metric of all candidates beside real text."""
-    label, real = shortened(found.labels[place], 60), found.real.results[place]
-    results = [column.beside_real(found.labels[place], column.results[place]) for column in found.candidates]
+    measured = [column.beside_real(found.labels[place], column.results[place]) for column in found.candidates]
+    unit = unit_of_results([found.real.results[place], *measured])
+    real, *results = [in_unit(result, unit) for result in (found.real.results[place], *measured)]
     names = [shortened(name, 60) for name in found.names]
     rows = list(zip(names, results, strict=True))
     values = [f"{name} {cell_text(result_cell(each, level=found.level))}" for name, each in rows]
@@ -128,18 +135,17 @@ def strip_chart(found: Comparison, place: int) -> Chart:
         values.insert(0, f"real text {cell_text(result_cell(real, level=found.level))}")
         layers.append(Band("x", *(ends(real) or (real.estimate,) * 2), real.estimate, "real"))
     layers.append(Marks(tuple(_strip_point(at, *row, level=found.level) for at, row in enumerate(rows))))
-    better = "" if real.better == "closer" else real.better
+    better = better_words(real.better, target="real text")
     plot = Plot(
-        f"{label} of each candidate",
-        Scale(label, better=better, centre=real.estimate if math.isfinite(real.estimate) else None),
+        unit.behind(shortened(found.labels[place], 60)),
+        Scale(better, better=real.better, centre=real.estimate if math.isfinite(real.estimate) else None),
         Scale(names=tuple(names)),
         tuple(layers),
         summary="; ".join(values),
         size="strip",
     )
     remark = _size_remark(found, place)
-    shown = f"{ARROWS[real.better]} {better_words(real.better, target='real text')}"
-    return Chart(plot, f"{label} {shown}", (sentence(remark),) if remark else ())
+    return Chart(plot, remarks=(sentence(remark),) if remark else ())
 
 
 def _strip_point(index: int, name: str, result: Result, *, level: float) -> Point:

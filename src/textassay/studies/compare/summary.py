@@ -89,6 +89,9 @@ def _context(found: Comparison, axes: Sequence[Aspect]) -> Iterator[str]:
     ]
     if named:
         yield f"{listed(named)} beside real text{', in points' if in_points else ''}"
+    pairs = [pair for column in found.candidates if (pair := repeats(found, column)) is not None]
+    if pairs and pairs[0][1] >= _REPEATS:
+        yield f"real text repeats {share(pairs[0][1])}"
 
 
 _DESIGNS = {"paired": "paired", "grouped": "grouped", "paired+grouped": "paired and grouped"}
@@ -203,7 +206,7 @@ def _repeats_cell(found: Comparison, column: Column) -> Cell:
     if pair is None or pair[0] != pair[0]:
         return Cell("–")
     mine, real = pair
-    return Cell(share(mine), mine, spread=f"(real {share(real)})" if real >= _REPEATS else "")
+    return Cell(share(mine), mine, detail=f"real text {share(real)}")
 
 
 # What stands out, and why.

@@ -18,16 +18,14 @@ from textassay.document.blocks import (
     Legend,
     Notes,
     Section,
-    Signatures,
     Summary,
     SummaryRow,
     Text,
     sections_of,
 )
 from textassay.document.plot import Plot
-from textassay.document.results import COMMON_SETTINGS, better_words, metric_guide, setting_pairs
+from textassay.document.results import COMMON_SETTINGS, better_words, metric_guide, setting_pairs, signature_section
 from textassay.document.words import level_text, listed, listed_some, number, sentence, span
-from textassay.inference.result import Result
 from textassay.studies.conditional import tables
 from textassay.studies.conditional.item_list import are_ranked, items_block
 from textassay.studies.conditional.plots import (
@@ -78,7 +76,7 @@ def document(found: Conditional) -> Document:
             else None,
             Section("reading", "How to read this", _reading(found)),
             Section("settings", "Settings", (_facts(found),)),
-            Section("signatures", "Signatures", (_signatures(found),)),
+            signature_section(_signed(found)),
         ),
         names=found.names,
         real=found.human.name,
@@ -432,12 +430,9 @@ def _facts(found: Conditional) -> Facts:
     return Facts(tuple(pairs))
 
 
-def _signatures(found: Conditional) -> Signatures:
-    def signed(column: SystemColumn) -> Iterator[Result]:
-        yield from (*column.results, *column.at_baseline_size.values())
-
-    columns = (found.human, *found.systems)
-    return Signatures(tuple((column.name, result.signature) for column in columns for result in signed(column)))
+def _signed(found: Conditional) -> Iterator[tuple[str, str]]:
+    for column in (found.human, *found.systems):
+        yield from ((column.name, result.signature) for result in (*column.results, *column.at_baseline_size.values()))
 
 
 # How to read it.

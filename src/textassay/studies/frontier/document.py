@@ -13,7 +13,6 @@ from textassay.document.blocks import (
     Head,
     Row,
     Section,
-    Signatures,
     Summary,
     SummaryRow,
     Table,
@@ -21,7 +20,7 @@ from textassay.document.blocks import (
     sections_of,
 )
 from textassay.document.plot import Line, Marks, Plot, Point, Scale
-from textassay.document.results import setting_pairs
+from textassay.document.results import setting_pairs, signature_section
 from textassay.document.words import level_text, listed, number, sentence
 from textassay.studies.frontier.result import ESTIMATED, EXACT, OPTIMISED, Analysis, Frontier, SourceColumn
 from textassay.studies.frontier.sources import DISTRIBUTION, ORACLE, TEXTS, TOY
@@ -81,9 +80,7 @@ def document(found: Frontier) -> Document:
                 "Settings",
                 (Facts((("Sources", heading(found)), *setting_pairs(found.settings, _SETTINGS))),),
             ),
-            Section(
-                "signatures", "Signatures", (Signatures(tuple((c.name, c.analysis.result.signature) for c in every)),)
-            ),
+            signature_section((case.name, case.analysis.result.signature) for case in every),
         ),
         names=tuple(case.name for case in every),
         real="real distribution",

@@ -11,7 +11,6 @@ from textassay.document.blocks import (
     Head,
     Row,
     Section,
-    Signatures,
     Summary,
     SummaryRow,
     Table,
@@ -19,7 +18,7 @@ from textassay.document.blocks import (
     sections_of,
 )
 from textassay.document.plot import Area, Marks, Plot, Point, Scale
-from textassay.document.results import COMMON_SETTINGS, ends, setting_pairs
+from textassay.document.results import COMMON_SETTINGS, ends, setting_pairs, signature_section
 from textassay.document.words import level_text, listed, p_text, sentence, two_decimals
 from textassay.inference.result import Result
 from textassay.studies.huse.plane import HusePlane, PlaneModel
@@ -30,7 +29,6 @@ _SETTINGS = {"interval": "Intervals", "test": "Tests", **COMMON_SETTINGS}
 
 def document(found: HusePlane) -> Document:
     """What the plane of several models states."""
-    pairs = tuple((model.name, result.signature) for model in found.models for result in model.results)
     return Document(
         kind="HUSE plane",
         title=f"HUSE of {len(found.models)} models",
@@ -39,7 +37,7 @@ def document(found: HusePlane) -> Document:
             Section("models", "Models", (_table(found),), "table"),
             Section("reading", "How to read this", (Text(_READING),)),
             Section("settings", "Settings", (Facts(setting_pairs(found.settings, _SETTINGS)),)),
-            Section("signatures", "Signatures", (Signatures(pairs),)),
+            signature_section((model.name, result.signature) for model in found.models for result in model.results),
         ),
         names=found.names,
         real="people",

@@ -13,7 +13,6 @@ from textassay.document.blocks import (
     Head,
     Row,
     Section,
-    Signatures,
     Summary,
     SummaryRow,
     Table,
@@ -21,7 +20,7 @@ from textassay.document.blocks import (
     sections_of,
 )
 from textassay.document.plot import Cells, Line, Plot, Scale
-from textassay.document.results import COMMON_SETTINGS, setting_pairs
+from textassay.document.results import COMMON_SETTINGS, setting_pairs, signature_section
 from textassay.document.words import listed, listed_some, number, sentence
 from textassay.studies.finding import Finding
 from textassay.studies.sentences import sentence_of
@@ -55,7 +54,7 @@ def document(found: Stress) -> Document:
             Section("damages", "Damages", (Text((_DAMAGES,)), _damages(found)), "why"),
             Section("reading", "How to read this", (Text(_reading(found)),)),
             Section("settings", "Settings", (Facts((*_counts(found), *setting_pairs(found.settings, _SETTINGS))),)),
-            Section("signatures", "Signatures", (Signatures(tuple((m.name, m.signature) for m in found.metrics)),)),
+            signature_section((metric.name, metric.signature) for metric in found.metrics),
         ),
         names=found.names,
         level=found.level,

@@ -16,7 +16,6 @@ from textassay.document.blocks import (
     Notes,
     Row,
     Section,
-    Signatures,
     Summary,
     SummaryRow,
     Table,
@@ -36,6 +35,7 @@ from textassay.document.results import (
     metric_guide,
     result_cell,
     setting_pairs,
+    signature_section,
     unit_of,
 )
 from textassay.document.words import level_text, listed, listed_some, number, p_text, sentence
@@ -72,7 +72,9 @@ def document(found: Sweep) -> Document:
                 (Text(_reading(found)), guide),
             ),
             Section("settings", "Settings", (_facts(found),)),
-            Section("signatures", "Signatures", (_signatures(found),)),
+            signature_section(
+                (column.name, result.signature) for column in (found.real, *found.swept) for result in column.results
+            ),
         ),
         names=found.names,
         real=REAL_NAME,
@@ -299,11 +301,6 @@ def _facts(found: Sweep) -> Facts:
         ("Texts per setting", f"{found.swept[0].n:,}"),
     ]
     return Facts((*sizes, *setting_pairs(found.settings, _SETTINGS | COMMON_SETTINGS)))
-
-
-def _signatures(found: Sweep) -> Signatures:
-    columns = (found.real, *found.swept)
-    return Signatures(tuple((column.name, result.signature) for column in columns for result in column.results))
 
 
 def _metric_charts(found: Sweep) -> Iterator[Block]:

@@ -1,1 +1,0 @@
-"""Reports: terminal, Markdown, CSV and HTML."""
