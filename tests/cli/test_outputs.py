@@ -13,7 +13,8 @@ from rich.progress import Task, TaskID
 
 from tests.laws import corpus
 from textassay.cli.main import run
-from textassay.cli.outputs import _Rate, _Remaining, check_writable, write
+from textassay.cli.outputs import check_writable, write
+from textassay.engines.progress_bar import _Rate, _Remaining
 from textassay.errors import InputError
 
 

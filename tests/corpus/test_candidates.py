@@ -21,7 +21,8 @@ TEXTS = ["a cat sat", "a dog ran", "see notes.txt"]
     [
         TEXTS,
         tuple(TEXTS),
-        pd.Series(TEXTS, name="model"),
+        pd.Series(TEXTS),
+        pd.Series(TEXTS, name=" "),
         pd.Series(TEXTS, index=["a.txt", "b.txt", "c.txt"]),
         pl.Series(TEXTS),
         pa.array(TEXTS),
@@ -56,6 +57,9 @@ def test_several_samples() -> None:
     assert named_candidates(first) == {"mle": first}
     assert named_candidates([["a"], ("b",)]) == {"candidate 1": ["a"], "candidate 2": ("b",)}
     assert list(named_candidates([pd.Series(["a"]), first])) == ["candidate 1", "mle"]
+    named = named_candidates([pd.Series(["a"], name="mle"), pl.Series("gan", ["a"]), ("x.csv", "text"), first])
+    assert list(named) == ["mle", "gan", "text", "mle (2)"]
+    assert list(named_candidates(pd.Series(["a"], name="mle"))) == ["mle"]
 
 
 def test_mappings_keep_their_names() -> None:

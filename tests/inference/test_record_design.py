@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,9 +140,17 @@ def test_the_order_of_texts_does_not_matter(real: list[str], made: list[str]) ->
     assert sorted(groups(found.reference)) == asked(0, 6, 2)
 
 
-@pytest.mark.parametrize("pair", [True, 3, ["prompt"]])
-def test_a_pair_that_is_no_field(pair: Any) -> None:
-    with pytest.raises(InputError, match="wanted the name of a field, or False"):
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (True, "wanted the name of a field, a column with the prompt of each text, or False"),
+        (3, "pair=3; wanted the name of a field"),
+        (["prompt"], "9 texts and 1 value of 'group'; wanted the group of each text"),
+        ([None] * 9, "candidate: text 1: field 'group' is missing or blank"),
+    ],
+)
+def test_a_pair_that_is_no_field(pair: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         compare(records(asked(0, 9), "a"), records(asked(0, 9), "b"), pair=pair)
 
 
@@ -164,6 +173,26 @@ def test_compare_without_being_told_is_compare_with_the_option() -> None:
     assert alone["m"].overall is not None
     assert alone["m"].overall.design == "independent"
     assert any("use --pair prompt" in warning for warning in alone["m"].warnings)
+
+
+def test_prompts_in_a_column_are_those_of_a_field() -> None:
+    """Of a pandas column or a list, with texts in lists, columns and samples; blank texts go with their groups."""
+    prompts = [f"Q{n // 2}" for n in range(60)]
+    real = pd.DataFrame({"prompt": prompts, "text": [f"{word} a" for word in WORDS]})
+    made = pd.DataFrame({"prompt": prompts, "text": [*(f"{word} b" for word in WORDS[:-1]), " "]})
+    options: dict[str, Any] = {"metrics": "distinct,cnd", "n_resamples": 99}
+    for kind in ("pair", "group"):
+        by_field: dict[str, Any] = options | {kind: "prompt"}
+        asked_for = compare(real, {"m": made}, **by_field)
+        wanted = json.loads(asked_for.to_json(timings=False))["candidates"]
+        for values in (real["prompt"], prompts, pa.array(prompts)):
+            given: dict[str, Any] = options | {kind: values}
+            for left, right in ((real["text"], made["text"]), (list(real["text"]), list(made["text"]))):
+                found = compare(left, {"m": right}, **given)
+                assert json.loads(found.to_json(timings=False))["candidates"] == wanted
+    as_samples = [Sample.of(frame["text"]) for frame in (real, real)]
+    found = compare(as_samples[0], {"m": as_samples[1]}, pair=real["prompt"], **options)
+    assert (found.settings["design"], found.settings["groups"]) == ("paired", "prompt")
 
 
 def test_the_order_of_a_sample_without_prompts_is_still_looked_at() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def compare(
     reference: Annotated[
-        str, typer.Argument(metavar="REF", help="Real texts: a file, a glob, or - for standard input.")
+        str, typer.Argument(metavar="REF", help="Real texts: a file, a glob, or - for standard input; FILE::FIELD.")
     ],
     candidates: Annotated[
         list[str] | None,
@@ -75,10 +75,11 @@ def compare(
     confidence intervals, a test for each metric that has a valid one, and a verdict in words. The column "real v real"
     shows what real text scores against real text.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.corpus.formats.record import checked_kind
-    from textassay.corpus.readers import candidate_systems, named_sources, read_sample
+    from textassay.corpus.readers import candidate_systems, named_sources, read_sample, split_field
     from textassay.digests.file import is_digest, read_digest
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.errors import InputError
     from textassay.studies.compare.study import compare as run
 
@@ -99,8 +100,11 @@ def compare(
     if no_pair and (pair or group):
         raise InputError("--no-pair beside --pair or --group; wanted one of them")
     mine, kind = candidates or [], checked_kind(text)
-    named = named_sources(mine)
-    files = [reference, *(path for path, _ in named.values()), *([train] if train else [])]
+    real_path, real_field = split_field(reference)
+    named = named_sources(mine, beside=[real_path])
+    # Two fields of one file are called by their names.
+    real_name = real_field if real_path in {path for path, _ in named.values()} else None
+    files = [real_path, *(path for path, _ in named.values()), *([train] if train else [])]
     check_writable(
         [json, csv, markdown, latex, bibtex, report, junit],
         inputs=[*files, tokenizer, encoder or "", prompts_from or ""],
@@ -109,20 +113,28 @@ def compare(
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", len(files))
 
-        def read(file: str, own_field: str | None = None, *, grouped: bool = True) -> "Sample | Digest":
+        def read(
+            file: str, own_field: str | None = None, *, called: str | None = None, grouped: bool = True
+        ) -> "Sample | Digest":
             if is_digest(file):
                 progress.step(1)
                 return read_digest(file)
             groups = (pair or group) if grouped else None
             requests = prompts_from if grouped else None
             found = read_sample(
-                file, field=own_field or field, encoding=encoding, group=groups, text=kind, prompts_from=requests
+                file,
+                name=called,
+                field=own_field or field,
+                encoding=encoding,
+                group=groups,
+                text=kind,
+                prompts_from=requests,
             )
             progress.step(1)
             return found
 
         if by is None and reference_system is None:
-            real = read(reference)
+            real = read(real_path, real_field, called=real_name)
             systems: dict[str, Sample | Digest] = {name: read(*source) for name, source in named.items()}
         else:
             pooled = mine if reference_system is None else [reference, *mine]
@@ -139,7 +151,7 @@ def compare(
             )
             progress.step(len(pooled))
             systems = {**read_systems}
-            real = read(reference) if found is None else found
+            real = read(real_path, real_field, called=real_name) if found is None else found
         # Training texts are only looked up, so they need no groups.
         training = read(train, grouped=False) if train else None
         comparison = run(

@@ -57,8 +57,9 @@ def conditional(
     Without references it measures how different the answers to one prompt are, and prints the most repetitive prompts.
     Such files may also have one text per record (prompt and text), or be those of known tools.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.corpus.item_set import read_items
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.conditional.study import conditional as run
 
     del max_input  # applied when it is parsed

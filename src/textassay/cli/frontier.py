@@ -84,7 +84,8 @@ def frontier(
     (Li et al. 2020). Prints the gap in quality of each pair (QDisc), its share of the range of quality (DRate), and a
     verdict: compatible, or incompatible by at least the gap.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
+    from textassay.cli.outputs import check_writable, deliver_outcome
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.frontier.study import frontier as run
 
     files = [*sources, *([reference] if reference else [])]

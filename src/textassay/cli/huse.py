@@ -54,9 +54,10 @@ def huse(
     distinguish more texts, and lower the more they help (a lack of diversity). Each score has an interval over items
     and raters; HUSE and HUSE-Q also have the value expected by chance.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.corpus.files import is_stream, named_paths
     from textassay.corpus.ratings.files import models_in, read_ratings
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.huse.plane import huse_plane
     from textassay.studies.huse.study import huse as run
     from textassay.studies.huse.study import reads_log_probs

@@ -104,7 +104,7 @@ def _check(
 def _run(
     name: str, *, scale: str, folder: str | None, items: int | None, seed: int, work: str | None, quiet: bool
 ) -> "Reproduction":
-    from textassay.cli.outputs import ProgressBar
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.reproduce.catalogue import reproduce as run
 
     with ProgressBar(quiet=quiet) as progress:

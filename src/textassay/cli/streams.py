@@ -17,8 +17,8 @@ class TerminalStream:
     """A standard stream that is a terminal: text under evaluation is shown on it and can never control it.
 
     Everything that is written is made safe, whoever writes it. Rich writes styles around text that it has made safe
-    itself (`textassay.cli.outputs.SafeConsole`), to `rich_proxied_file`. There is no `buffer`, which would let bytes
-    pass.
+    itself (`SafeConsole` in `textassay.engines.progress_bar`), to `rich_proxied_file`. There is no `buffer`, which
+    would let bytes pass.
     """
 
     def __init__(self, stream: "TextIO") -> None:

@@ -91,9 +91,10 @@ def stress(
     metric and of the overall test for each damage, their false alarms on undamaged text and their time, and which
     metric to use for which damage. The defaults take about half an hour on two cores.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.readers import read_sample
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.stress.study import SIZES, STRENGTHS
     from textassay.studies.stress.study import stress as run
 

@@ -2,9 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +14,7 @@ from textassay.corpus.formats.opened import format_note, shown_counts
 from textassay.corpus.formats.record import TextKind, checked_kind
 from textassay.corpus.formats.requests import read_requests
 from textassay.corpus.printable import many, quoted, share
-from textassay.corpus.rows import COLUMNS, Found, Rows, Wanted, concat_rows, table_rows
+from textassay.corpus.rows import COLUMNS, Found, Rows, Wanted, check_groups, concat_rows, labels, table_rows
 from textassay.corpus.sample import TEXT, GeneratedTexts, Sample, is_not_blank
 from textassay.corpus.tables import AnySource, Expected, Opened, listed_notes, open_source
 from textassay.corpus.values import kind_of
@@ -22,6 +22,8 @@ from textassay.errors import InputError, PythonHint, Setting
 
 # The reasons that are a limit of the length, where a record states why a generated text ended.
 CUT_OFF = ("length", "max_tokens")
+# The field of the groups, or the group of each text.
+Grouping: TypeAlias = str | Iterable[Any] | None
 
 
 def read_sample(
@@ -29,7 +31,7 @@ def read_sample(
     *,
     name: str | None = None,
     field: str | None = None,
-    group: str | None = None,
+    group: Grouping = None,
     encoding: str = "utf-8",
     text: TextKind = "answer",
     prompts_from: AnySource | None = None,
@@ -48,7 +50,8 @@ def read_sample(
         where there are no fields. By default `text`, or what the format of a known tool has as text, or the only
         field that holds strings.
     group
-        The field that holds the group of each text: its prompt, document or author. Every text needs one.
+        The field that holds the group of each text: its prompt, document or author; or a column or list with the group
+        of each text. Every text needs one.
     encoding
         The encoding of text files.
     text
@@ -73,9 +76,9 @@ def read_sample(
     """
     if isinstance(source, Sample):
         return source if name is None else replace(source, name=name)
-    rows, called, found = _read_rows(
-        source, Wanted(field, group, None, text, _requests(prompts_from)), name=name, encoding=encoding
-    )
+    wanted = Wanted(field, _field_of(group), None, text, _requests(prompts_from))
+    rows, called, found = _read_rows(source, wanted, name=name, encoding=encoding)
+    rows = _with_groups(rows, group, called)
     systems = [] if rows.systems is None else _different(rows.systems)
     if len(systems) > 1:
         seen = f"{called}: texts of {len(systems)} systems ({quoted(systems)}); wanted one system, or "
@@ -89,7 +92,7 @@ def read_systems(
     by: str = "model",
     name: str | None = None,
     field: str | None = None,
-    group: str | None = None,
+    group: Grouping = None,
     encoding: str = "utf-8",
     text: TextKind = "answer",
     prompts_from: AnySource | None = None,
@@ -115,9 +118,9 @@ def read_systems(
     >>> {name: len(sample) for name, sample in read_systems(records).items()}
     {'a': 1, 'b': 1}
     """
-    rows, called, found = _read_rows(
-        source, Wanted(field, group, by, text, _requests(prompts_from)), name=name, encoding=encoding
-    )
+    wanted = Wanted(field, _field_of(group), by, text, _requests(prompts_from))
+    rows, called, found = _read_rows(source, wanted, name=name, encoding=encoding)
+    rows = _with_groups(rows, group, called)
     if rows.systems is None:
         raise InputError(f"{called}: texts without fields; wanted records with the system of each text")
     named = pc.fill_null(rows.systems, called)
@@ -130,6 +133,33 @@ def read_systems(
     return read
 
 
+def _field_of(group: Grouping) -> str | None:
+    return group if isinstance(group, str) else None
+
+
+def _with_groups(rows: Rows, group: Grouping, called: str) -> Rows:
+    """The rows with the groups of a column or list; unchanged where a field has them."""
+    if isinstance(group, str | None):
+        return rows
+    return replace(rows, groups=_listed_groups(rows.texts, group, called))
+
+
+def _listed_groups(texts: pa.Array, group: Iterable[Any], called: str) -> pa.Array:
+    groups = labels(group if isinstance(group, pa.Array | pa.ChunkedArray) else list(group))
+    name = column_name(group, "group")
+    if len(groups) != len(texts):
+        seen = f"{called}: {many(len(texts), 'text')} and {many(len(groups), 'value')} of {quoted([name])}"
+        raise InputError(f"{seen}; wanted the group of each text")
+    check_groups(texts, groups, name, lambda row: f"{called}: text {row + 1}")
+    return groups
+
+
+def column_name(values: Any, default: str) -> str:
+    """The name of a column, such as that of a pandas Series; the default for what has none."""
+    name = getattr(values, "name", None)
+    return name if isinstance(name, str) and name.strip() else default
+
+
 def _requests(source: AnySource | None) -> dict[str, str] | None:
     return None if source is None else read_requests(source)
 
@@ -140,7 +170,7 @@ def candidate_systems(
     by: str | None = None,
     reference: str | None = None,
     field: str | None = None,
-    group: str | None = None,
+    group: Grouping = None,
     encoding: str = "utf-8",
     text: TextKind = "answer",
     prompts_from: AnySource | None = None,
@@ -319,10 +349,12 @@ def _with_field(source: Any) -> tuple[Any, str | None]:
     return source, None
 
 
-def as_sample(texts: Any, name: str, *, group: str | None = None) -> Sample:
+def as_sample(texts: Any, name: str, *, group: Grouping = None) -> Sample:
     """A sample from any kind of input, with the groups of its texts if they are asked for."""
     texts, field = _with_field(texts)
     found = texts if isinstance(texts, Sample) else read_sample(texts, name=name, field=field, group=group)
+    if isinstance(texts, Sample) and not isinstance(group, str | None):
+        return replace(found, groups=_listed_groups(found.texts, group, name))
     if group is not None and found.groups is None:
         raise InputError(f"{name}: a sample without groups; make it with read_sample(..., group={group!r})")
     return found
@@ -332,8 +364,9 @@ def named_candidates(candidates: Any) -> dict[str, Any]:
     """Candidates by name; each value is what `read_sample` takes, or a `Sample`.
 
     A mapping has the names already. A path is one candidate with the name of its file, and a list of paths several. A
-    list of samples, columns or lists is several. Anything else is the texts of one candidate, called "candidate": a
-    list of strings, a column, a data frame, a dataset, a list of records. No text is ever looked up as a file: a list
+    pair of a path and a field has the name of the field, and a column its own name. A list of samples, columns, pairs
+    or lists is several. Anything else is the texts of one candidate, called "candidate": a list of strings, a data
+    frame, a dataset, a list of records. No text is ever looked up as a file: a list
     of strings is a list of paths only if every one of them ends as a readable file does (`.txt`, `.jsonl.gz`, ...) or
     is a `pathlib.Path`.
 
@@ -352,8 +385,8 @@ def named_candidates(candidates: Any) -> dict[str, Any]:
         return {candidates.name: candidates}
     if isinstance(candidates, str | os.PathLike):
         return {name_of(os.fsdecode(candidates)): candidates}
-    if not isinstance(candidates, list | tuple):
-        return {ONE: candidates}
+    if not isinstance(candidates, list | tuple) or _with_field(candidates)[1] is not None:
+        return {_own_name(candidates, ONE): candidates}
     if not candidates:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     if _are_paths(candidates):
@@ -363,32 +396,45 @@ def named_candidates(candidates: Any) -> dict[str, Any]:
     return {ONE: candidates}
 
 
-def named_sources(values: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+def named_sources(values: Sequence[str], *, beside: Sequence[str] = ()) -> dict[str, tuple[str, str | None]]:
     """Files by name, each with the field of its texts: `FILE`, `NAME=FILE`, `FILE::FIELD` or `NAME=FILE::FIELD`.
 
-    An existing file may have any of these signs in its name.
+    An existing file may have any of these signs in its name. Several fields of one file are called by their names;
+    `beside` are further files that count for this.
 
     >>> named_sources(["runs/mle.txt", "model a=out.jsonl::response"])
     {'mle': ('runs/mle.txt', None), 'model a': ('out.jsonl', 'response')}
     """
     parsed = [_parsed_source(value) for value in values]
+    paths = [*beside, *(path for _, path, _ in parsed)]
     named: dict[str, tuple[str, str | None]] = {}
-    for given, (name, path, field) in zip(named_paths([path for _, path, _ in parsed]), parsed, strict=True):
+    given_names = named_paths([path for _, path, _ in parsed])
+    for given, (own, path, field) in zip(given_names, parsed, strict=True):
+        name = field if own is None and paths.count(path) > 1 else own
         if name in named:
             raise InputError(f"two candidates have the name {quoted([name])}; wanted different names")
         named[unused_name(given, named) if name is None else name] = path, field
     return named
 
 
+def split_field(value: str) -> tuple[str, str | None]:
+    """The path and the field of a source on the command line; an existing file may have `::` in its name.
+
+    >>> split_field("data.csv::human"), split_field("data.csv")
+    (('data.csv', 'human'), ('data.csv', None))
+    """
+    path, _, field = value.rpartition("::")
+    return (path, field) if path and field and not os.path.lexists(value) else (value, None)
+
+
 def _parsed_source(value: str) -> tuple[str | None, str, str | None]:
     """Name, path and field."""
     if os.path.lexists(value):
         return None, value, None
-    rest, separator, field = value.rpartition("::")
-    path = rest if separator and rest and field else value
+    path, field = split_field(value)
     name, separator, last = path.partition("=")
     is_named = bool(separator and name.strip() and last) and not os.path.lexists(path)
-    return name.strip() if is_named else None, last if is_named else path, field if path != value else None
+    return name.strip() if is_named else None, last if is_named else path, field
 
 
 def _checked_name(candidates: Mapping[Any, Any]) -> dict[str, Any]:
@@ -418,10 +464,16 @@ def _are_samples(values: Sequence[Any]) -> bool:
     )
 
 
+def _own_name(value: Any, default: str) -> str:
+    """The name of a sample or column, or the field of a pair of a path and a field."""
+    field = _with_field(value)[1]
+    return column_name(value, default) if field is None else field
+
+
 def _numbered(values: Sequence[Any]) -> dict[str, Any]:
-    """Samples under their own names, anything else by number; a name that comes twice gets a number too."""
+    """Samples, columns and pairs by name, anything else by number; a name that comes twice gets a number too."""
     named: dict[str, Any] = {}
     for place, value in enumerate(values, 1):
-        name = value.name if isinstance(value, Sample) else f"{ONE} {place}"
+        name = _own_name(value, f"{ONE} {place}")
         named[unused_name(name, named)] = value
     return named

@@ -171,7 +171,7 @@ def _rows(texts: pa.Array, layout: Layout, part: Table) -> Rows:
     groups = None
     if layout.group is not None:
         groups = _labels_of(part, layout.group)
-        _check_groups(texts, groups, layout.group, part.place)
+        check_groups(texts, groups, layout.group, part.place)
     contexts = [_labels_of(part, name) for name in layout.contexts]
     ids = None if layout.id is None else _labels_of(part, layout.id)
     finishes = None if layout.finish is None else _labels_of(part, layout.finish)
@@ -285,7 +285,8 @@ def _together(columns: list[pa.Array]) -> pa.Array | None:
     return pc.if_else(is_not_blank(joined), joined, pa.scalar(None, TEXT))
 
 
-def _check_groups(texts: pa.Array, groups: pa.Array, field: str, place: Callable[[int], str]) -> None:
+def check_groups(texts: pa.Array, groups: pa.Array, field: str, place: Callable[[int], str]) -> None:
+    """Refuse a text without a group."""
     # A blank text is left out together with its group, so it needs none.
     bare = pc.index(pc.and_(is_not_blank(texts), pc.is_null(groups)), pa.scalar(True)).as_py()
     if bare >= 0:
@@ -400,7 +401,7 @@ def _path_rows(table: OpenTable, steps: Sequence[Step], wanted: Wanted, found: F
         groups, contexts, ids, finishes, systems = (labels(list(column)) for column in columns)
         valid = _valid_texts(texts, part.where)
         if wanted.group is not None:
-            _check_groups(valid, groups, wanted.group, lambda row: f"{table.head.where}: text {row + 1}")
+            check_groups(valid, groups, wanted.group, lambda row: f"{table.head.where}: text {row + 1}")
         yield Rows(valid, groups if wanted.group else None, contexts, ids, finishes, systems if wanted.system else None)
     if not seen:
         raise InputError(f"{table.head.where}: no field {quoted([wanted.text or ''])}; fields are {first}")

@@ -1,9 +1,11 @@
 """The plan of a run: level, resamples and seed, their check, and its progress."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Integral, Real
-from typing import Protocol, Self
+from typing import ParamSpec, Protocol, Self, TypeVar
 
 from textassay.errors import InputError, Setting
 
@@ -28,6 +30,30 @@ class Silent:
 
     def step(self, steps: int) -> None:
         """Nothing to show."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def told(progress: Progress | bool | None) -> Progress:
+    """What is told about the progress; nothing is where nobody asked for it."""
+    return Silent() if progress is None or isinstance(progress, bool) else progress
+
+
+def shows_progress(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function with a parameter `progress` take True, which shows a bar while it runs."""
+
+    @wraps(function)
+    def run(*args: P.args, **options: P.kwargs) -> R:
+        if options.get("progress") is not True:
+            return function(*args, **options)
+        from textassay.engines.progress_bar import shown_bar
+
+        with shown_bar() as bar:
+            return function(*args, **(options | {"progress": bar}))  # type: ignore[arg-type]
+
+    return run
 
 
 _FEWEST_RESAMPLES = 19

@@ -4,7 +4,7 @@ Texts of one prompt are not independent. The choice reads prompts and ids only, 
 keep their level whatever is chosen.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -71,10 +71,11 @@ def record_design(
     return _following(reference, candidates)
 
 
-def check_design(pair: object, group: str | None) -> None:
-    """Refuse two designs at once, and a pair that is neither a field nor False."""
-    if not isinstance(pair, str | None) and pair is not False:
-        raise InputError(f"pair={pair!r}; wanted the name of a field, or False for independent texts")
+def check_design(pair: object, group: object) -> None:
+    """Refuse two designs at once, and a pair that is neither a field, nor a column, nor False."""
+    if pair is not False and not isinstance(pair, str | Iterable | None):
+        wanted = "the name of a field, a column with the prompt of each text, or False for independent texts"
+        raise InputError(f"pair={pair!r}; wanted {wanted}")
     if pair is not None and group is not None:
         raise InputError("both pair and group given; wanted one of them")
 

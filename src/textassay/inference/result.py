@@ -24,7 +24,7 @@ class Interval:
         return self.low <= value <= self.high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """A metric's value for one candidate; without a number, `undefined` is the reason and the estimate is NaN.
 
@@ -57,6 +57,9 @@ class Result:
 
     def __hash__(self) -> int:
         return hash((self.metric, self.estimate, self.p_value, self.signature))
+
+    def __repr__(self) -> str:
+        return f"Result({self})"
 
     def __str__(self) -> str:
         """The number with its interval and p-value on one line.

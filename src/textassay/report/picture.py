@@ -19,7 +19,7 @@ _TITLE_FONT, _PANEL_FONT, _NAME_FONT = 15.0, 13.0, 12.0
 _PANEL = Form("panel", 400.0, 300.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picture:
     """A drawing; a notebook shows it, `svg` is its text, and `save` writes it to a file."""
 
@@ -29,6 +29,9 @@ class Picture:
     def save(self, path: str | Path) -> None:
         """Write the drawing as an SVG file."""
         Path(path).write_text(self.svg, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"Picture({self.title!r}, {len(self.svg):,} characters of SVG)"
 
     def _repr_html_(self) -> str:
         return str(image(self.svg, self.title))

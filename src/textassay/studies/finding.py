@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+from textassay.corpus.printable import shortened
 from textassay.inference.result import one_nan
 from textassay.studies.sentences import sentence_of
 
@@ -105,7 +106,7 @@ def stated(text: str) -> Finding:
 NO_TEST = Finding("no test")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """A decision and the findings that it follows from, the most important first.
 
@@ -132,6 +133,9 @@ class Verdict:
         warnings = (Finding("caution", text=each) if isinstance(each, str) else each for each in cautions)
         found = (stated(each) if isinstance(each, str) else each for each in (*findings, *details))
         return cls(decision, (*found, *warnings))
+
+    def __repr__(self) -> str:
+        return f"Verdict({shortened(f'{self.decision}: {self.sentence}' if self.findings else self.decision, 160)})"
 
     @property
     def reasons(self) -> tuple[str, ...]:

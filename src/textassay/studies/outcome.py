@@ -115,6 +115,10 @@ def label_of(result: Result) -> str:
     return result.metric if metric is None else label_under(metric.under(result.options), result.options)
 
 
+# A representation with more characters is cut.
+_LONGEST_REPR = 160
+
+
 class ResultColumn:
     """Results of one candidate, looked up by metric: `column["mauve"]`, or by label: `column["bleu-4"]`."""
 
@@ -122,6 +126,16 @@ class ResultColumn:
     results: tuple[Result, ...]
     # Results at the size at which the baseline could be measured, by label; empty if nothing was measured again.
     at_baseline_size: Mapping[str, Result] = MappingProxyType({})
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # A dataclass keeps the representation that its class has: all fields would fill pages.
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = ResultColumn.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{label_of(result)} {result.estimate:.4g}" for result in self.results)
+        return shortened(f"{type(self).__name__}({self.name}: {values})", _LONGEST_REPR)
 
     def __getitem__(self, metric: str) -> Result:
         """The result of a metric, by its name or, where it was measured with several options, by its label."""

@@ -188,6 +188,21 @@ def test_a_name_and_a_field_per_file(tmp_path: Path, run_command: Command) -> No
     assert outcome.stderr == "textassay: two candidates have the name 'one'; wanted different names\n"
 
 
+def test_columns_of_one_file(tmp_path: Path, run_command: Command) -> None:
+    path = tmp_path / "data.csv"
+    lines = ["human,model,other", *(f"a {word},b {word},c {word}" for word in WORDS)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    options = ("--resamples", "0", "-m", "distinct:n=1", "--json", "-", "--quiet")
+    found = json.loads(run_command("compare", f"{path}::human", f"{path}::model", f"{path}::other", *options).stdout)
+    assert found["reference"]["name"] == "human"
+    assert [one["name"] for one in found["candidates"]] == ["model", "other"]
+    named = json.loads(run_command("compare", f"{path}::human", f"mine={path}::model", *options).stdout)
+    assert named["candidates"][0]["name"] == "mine"
+    assert named["candidates"][0]["digest"] == found["candidates"][0]["digest"]
+    outcome = run_command("compare", f"{path}::people", f"{path}::model")
+    assert "no field 'people'; fields are 'human', 'model', 'other'" in outcome.stderr
+
+
 def test_systems_that_cannot_be_compared(tmp_path: Path, run_command: Command) -> None:
     source = written(tmp_path / "x.jsonl", SYSTEMS)
     for arguments, message in (

@@ -43,9 +43,10 @@ def plan(
     per sample with which two samples of one source pass. With a pilot, the number with which a gate on such a candidate
     is decided. With --group, prompts or documents are counted.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.readers import read_sample
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.gate.rules import share_of
     from textassay.studies.plan.study import plan as run
 

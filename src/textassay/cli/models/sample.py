@@ -63,8 +63,9 @@ def sample(
     length limit, a field finish_reason, which `textassay score` and `textassay compare` read.
     """
     from textassay.cli.models.prompts import read_prompts
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver
+    from textassay.cli.outputs import check_writable, deliver
     from textassay.corpus.sample import GeneratedTexts
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.models.choose import get_model
 
     given = {"--temperature": temperature != 1, "--top-k": top_k is not None, "--top-p": top_p is not None}

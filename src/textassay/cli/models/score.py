@@ -50,9 +50,10 @@ def score(
     """
     import numpy as np
 
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver
+    from textassay.cli.outputs import check_writable, deliver
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.readers import read_sample
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.errors import InputError
     from textassay.models.base import Decoding, concat_scores
     from textassay.models.choose import get_model

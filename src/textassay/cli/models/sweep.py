@@ -128,10 +128,11 @@ def sweep(
     distinguished from it, the values at all settings, and a verdict in words. A sweep that was stopped continues with
     the samples that it has.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver_outcome
+    from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.item_set import read_items
     from textassay.corpus.readers import read_sample
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.sweep.study import sweep as run
 
     del max_input  # applied when it is parsed

@@ -36,10 +36,11 @@ def train(
     The n-gram model (`ngram`) needs no extra; `lstm` and `gpt2` need the extra `models`. The documentation
     (docs/models.md) lists the options of each kind.
     """
-    from textassay.cli.outputs import ProgressBar, check_writable, deliver
+    from textassay.cli.outputs import check_writable, deliver
     from textassay.corpus.files import check_stdin_once
     from textassay.corpus.printable import many
     from textassay.corpus.readers import read_sample
+    from textassay.engines.progress_bar import ProgressBar
     from textassay.errors import InputError
     from textassay.models.choose import parse_training, save_model, train_model
     from textassay.models.ngrams.arpa import arpa_text

@@ -146,7 +146,7 @@ class MemberResult:
     adjusted: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Overall:
     """The overall test of a candidate against a reference.
 
@@ -176,6 +176,15 @@ class Overall:
     shared_texts: float | None = None
     copied: float | None = None
     closer: float | None = None
+
+    def __repr__(self) -> str:
+        if self.undefined is not None or self.p_value is None:
+            return f"Overall(undefined: {self.undefined})"
+        low = self.separable.low if self.separable is not None else None
+        share = "" if low is None else f", separable share at least {low:.2g}"
+        return (
+            f"Overall(p = {self.p_value:.3g}, {len(self.members)} tests, {self.n[0]:,} and {self.n[1]:,} texts{share})"
+        )
 
     def corrected(self, p: float, *, differs: bool) -> Self:
         """This test with a p-value corrected for several candidates, and the effect size that goes with it."""

@@ -28,7 +28,7 @@ from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.measure import measure
 from textassay.inference.over_items import bootstrap_interval, paired
-from textassay.inference.plan import Plan, Progress, Silent
+from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.inference.result import Interval, Result, option_fields, result_of, setting_fields, signature
 from textassay.metrics.measurable import choose
 from textassay.metrics.ngrams.duplicates import NearDuplicates, wording_classes
@@ -50,6 +50,7 @@ _FEWEST = 2
 _NAMED = 3
 
 
+@shows_progress
 def answers(
     items: Any,
     *,
@@ -62,7 +63,7 @@ def answers(
     n_resamples: int = 999,
     seed: int = 0,
     engine: str | Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Answers:
     """Measure how different several answers to one prompt are, without references.
 
@@ -84,7 +85,7 @@ def answers(
     level, n_resamples, seed
         The level of intervals, the number of bootstrap samples of prompts (0: estimates only), and the seed.
     engine, progress
-        Where to run, and what receives the progress.
+        Where to run; and True for a progress bar, or an object that is told about the progress.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def answers(
     """
     plan = Plan(level, n_resamples, seed).checked()
     workers = get_engine(engine)
-    progress = progress or Silent()
+    progress = told(progress)
     chosen = read_items(items, needs_references=False, by=by, field=field)
     named = listed(metrics)
     requests = _requests(named)

@@ -7,14 +7,14 @@ from typing import Any
 
 from textassay.corpus.files import unused_name
 from textassay.corpus.markdown import stripped
-from textassay.corpus.readers import as_sample, candidate_systems, named_candidates
+from textassay.corpus.readers import Grouping, as_sample, candidate_systems, column_name, named_candidates
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder, default_is_installed
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError
-from textassay.inference.plan import Plan, Progress, Silent
+from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.inference.record_design import check_design, record_design
 from textassay.metrics.measurable import answerable, choose
 from textassay.metrics.registry import listed, parse_requests
@@ -35,6 +35,7 @@ from textassay.studies.gate.study import gated, read_contaminant
 QUICK_EXCHANGES = 199
 
 
+@shows_progress
 def compare(
     reference: Any,
     candidates: Any = None,
@@ -48,8 +49,8 @@ def compare(
     strip: str | None = None,
     encoder: str | Encoder | None = None,
     train: Any = None,
-    pair: str | bool | None = None,
-    group: str | None = None,
+    pair: Grouping | bool = None,
+    group: Grouping = None,
     size: str | int = "match",
     level: float = 0.95,
     n_resamples: int = 999,
@@ -58,7 +59,7 @@ def compare(
     quick: bool = False,
     engine: str | Engine | None = None,
     gate: GateRules | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare candidates with a reference: how far apart, in quality and in diversity, and what differs.
 
@@ -91,11 +92,12 @@ def compare(
     pair
         The field that names the prompt, document or author of each text, where samples have the same ones: only groups
         that all samples have are used. By default the prompts of the records, or their ids, if samples have the same
-        ones; False treats all texts as independent.
+        ones; False treats all texts as independent. Also a column or list with the value of each text, where all
+        samples have their texts in the same rows.
     group
         The same where samples have different ones: tests exchange labels within a group that both samples have, and
-        other groups as a whole. By default prompts with several texts. Samples made with `Sample.of(texts, groups=...)`
-        keep their groups.
+        other groups as a whole. By default prompts with several texts. Also a column or list, as for `pair`. Samples
+        made with `Sample.of(texts, groups=...)` keep their groups.
     size
         `"match"` estimates with as many texts as the smallest sample has, `"all"` with all, a number with so many.
     level
@@ -116,7 +118,7 @@ def compare(
     gate
         The rules that a candidate must keep to pass; the decision is the `gate` of what is returned.
     progress
-        What is told about the progress.
+        True shows a progress bar, in a terminal or a notebook; or an object that is told about the progress.
 
     Returns
     -------
@@ -136,8 +138,8 @@ def compare(
         families = families if metrics or families else "ngram"
         encoder = "static" if encoder is None and default_is_installed() else encoder
     words = get_tokenizer(tokenizer, lowercase=lowercase)
-    field = pair if isinstance(pair, str) else group
-    reference, given = _by_system(reference, candidates, by=by, reference_system=reference_system, group=field)
+    grouping = group if isinstance(pair, bool | None) else pair
+    reference, given = _by_system(reference, candidates, by=by, reference_system=reference_system, group=grouping)
     if not given:
         raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     rules = (gate or GateRules()).checked(Plan(level, n_resamples, seed))
@@ -150,16 +152,17 @@ def compare(
         against = unused_name("baseline", given)
         given = {**given, against: rules.no_worse_than}
     plan = Plan(level, n_resamples, seed).checked().enough_for(len(given))
-    workers, progress = get_engine(engine), progress or Silent()
+    workers, progress = get_engine(engine), told(progress)
     metrics, families = listed(metrics), listed(families)
     named = {spec.partition(":")[0].strip() for spec in metrics}
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
     # Whatever the metrics read, the overall test uses an encoder that was asked for.
     chosen = choice.encoder if encoder is None or not n_resamples else encoder
     requests, missing = answerable(choice.requests, named, trained=train is not None)
-    samples = {name: stripped(as_sample(texts, name, group=field), strip) for name, texts in given.items()}
-    real = stripped(as_sample(reference, "reference", group=field), strip)
-    design = record_design(real, samples, pair=pair, group=group)
+    samples = {name: stripped(as_sample(texts, name, group=grouping), strip) for name, texts in given.items()}
+    called = column_name(reference, "reference")
+    real = stripped(as_sample(reference, "reference" if called in given else called, group=grouping), strip)
+    design = record_design(real, samples, pair=_field(pair, "pair"), group=_field(group, "group"))
     baseline = n_resamples > 0 if explain is None else explain
     cut = design.cut(size=size, seed=seed, baseline=baseline)
     seen = None
@@ -204,6 +207,11 @@ def compare(
     size = min(sample.count_independent() for sample in samples.values())
     splits = _splits(real, rules, contaminant, options | {"engine": workers}, size=size, seed=seed)
     return replace(found, gate=replace(found.gate, aa=splits))
+
+
+def _field(grouping: Any, default: str) -> Any:
+    """The name of a field, or of a column with the groups."""
+    return grouping if isinstance(grouping, str | bool | None) else column_name(grouping, default)
 
 
 def _of_digests(
@@ -255,7 +263,7 @@ def _quick_note(plan: Plan, seen: Remembered | None) -> str:
 
 
 def _by_system(
-    reference: Any, candidates: Any, *, by: str | None, reference_system: str | None, group: str | None
+    reference: Any, candidates: Any, *, by: str | None, reference_system: str | None, group: Grouping
 ) -> tuple[Any, Mapping[str, Any]]:
     """The reference and the candidates by name; their systems, if these are asked for."""
     if reference_system is None:

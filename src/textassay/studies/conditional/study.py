@@ -32,7 +32,7 @@ from textassay.inference.item_figures import Combined
 from textassay.inference.over_items import Gap, Measuring, Summary, SystemResults
 from textassay.inference.p_values import holm
 from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
-from textassay.inference.plan import Progress, Silent
+from textassay.inference.plan import Progress, shows_progress, told
 from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.measurable import left_out, no_encoder
@@ -57,6 +57,7 @@ _BY_VECTORS = ("mmd", "frechet")
 _ONLY = {"coco": "rouge_l", "joint": "bleu"}
 
 
+@shows_progress
 def conditional(
     items: Any,
     *,
@@ -74,7 +75,7 @@ def conditional(
     power: float = 0.8,
     references: bool = True,
     engine: str | Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Conditional:
     """Compare each system's candidates with the references of the same item.
 
@@ -113,7 +114,7 @@ def conditional(
     engine
         Where the work runs: `local` (the default), or an `Engine`.
     progress
-        What is told about the progress.
+        True shows a progress bar, in a terminal or a notebook; or an object that is told about the progress.
 
     Returns
     -------
@@ -133,7 +134,7 @@ def conditional(
     _check(partitions, power, null)
     plan = ItemPlan(level, n_resamples, seed, partitions=partitions, asymptotic=null == "asymptotic").checked()
     workers = get_engine(engine)
-    progress = progress or Silent()
+    progress = told(progress)
     words = get_tokenizer(tokenizer)
     chosen = read_items(items, needs_references=False)
     if not references or not any(item.references for item in chosen.items):

@@ -12,7 +12,7 @@ from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
-from textassay.inference.plan import Progress, Silent
+from textassay.inference.plan import Progress, shows_progress, told
 from textassay.inference.result import Result, signature
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.frontier.compatibility import check_conditions, fit_slope, induced_divergence
@@ -46,6 +46,7 @@ _LARGEST_N = 9
 _MOST_LOG_PROBS = 400
 
 
+@shows_progress
 def frontier(
     source: Any,
     *,
@@ -61,7 +62,7 @@ def frontier(
     n_seeds: int = 4,
     noise_lengths: str = "5,max",
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Frontier:
     """Find the Pareto frontier of quality-diversity pairs, and how far the real distribution is below it.
 
@@ -100,7 +101,7 @@ def frontier(
     seed
         The seed of the random number generator.
     progress
-        Receives the progress of the run.
+        True shows a progress bar, in a terminal or a notebook; or an object that is told about the progress.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def frontier(
     settings = ViewSettings(get_tokenizer(tokenizer, lowercase=lowercase))
     sources = open_sources(source, reference=reference, settings=settings, seed=seed, probabilities=probabilities)
     chosen = _chosen_pairs(pairs, sources)
-    counter = progress or Silent()
+    counter = told(progress)
     lengths = parse_noise_lengths(noise_lengths)
     options = _Options(n, space, n_points, n_starts, n_seeds, lengths, seed, settings.tokenizer.signature, counter)
     columns = [_column(each, chosen, options) for each in sources]

@@ -14,7 +14,7 @@ from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.engines.base import Engine
 from textassay.errors import InputError
 from textassay.inference.p_values import holm
-from textassay.inference.plan import Progress
+from textassay.inference.plan import Progress, shows_progress
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Result
 from textassay.studies.finding import Verdict
@@ -133,6 +133,7 @@ def _read_model(plain: Mapping[str, Any]) -> PlaneModel:
     return PlaneModel(plain["name"], plain["n"], plain["digest"], results, verdict, plain["dominated"])
 
 
+@shows_progress
 def huse_plane(
     ratings: Any,
     *,
@@ -144,7 +145,7 @@ def huse_plane(
     seed: int = 0,
     leave_out_flagged: bool = False,
     engine: str | Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> HusePlane:
     """Measure HUSE of several models, or of one model at several temperatures, in one plane.
 

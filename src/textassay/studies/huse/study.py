@@ -13,7 +13,7 @@ from textassay.corpus.ratings.rated_items import RatedItem, RatedItems, balanced
 from textassay.document.words import listed as words_listed
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
-from textassay.inference.plan import Progress, Silent
+from textassay.inference.plan import Progress, shows_progress, told
 from textassay.inference.rated_scores import Groups, RatedPlan, Scores, measure
 from textassay.inference.raters import alpha, alpha_interval, rater_facts
 from textassay.inference.result import Interval, Result
@@ -152,6 +152,7 @@ DEFAULT = ("huse", "huse_q", "huse_d")
 _MOST_CLOUD = 300
 
 
+@shows_progress
 def huse(
     ratings: Any,
     *,
@@ -167,7 +168,7 @@ def huse(
     leave_out_flagged: bool = False,
     stability: bool = True,
     engine: str | Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> HuseResult:
     """Measure HUSE, HUSE-Q and HUSE-D on rated texts, with uncertainty and what explains them.
 
@@ -198,7 +199,7 @@ def huse(
     engine
         Where the work runs: `local` (the default), or an `Engine`.
     progress
-        What is told about the progress.
+        True shows a progress bar, in a terminal or a notebook; or an object that is told about the progress.
 
     Returns
     -------
@@ -216,7 +217,7 @@ def huse(
     >>> [result.metric for result in found.results]
     ['huse', 'huse_q', 'huse_d']
     """
-    plan = RatedPlan(level, n_resamples, seed, get_engine(engine), progress or Silent()).checked()
+    plan = RatedPlan(level, n_resamples, seed, get_engine(engine), told(progress)).checked()
     seed = int(seed)
     plan = replace(plan, level=float(level), n_resamples=int(n_resamples), seed=seed)
     specs = listed(metrics)

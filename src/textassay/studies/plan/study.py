@@ -11,7 +11,7 @@ from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
-from textassay.inference.plan import Plan, Progress, Silent
+from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.metrics.learned.separable import FEWEST_UNITS
 from textassay.metrics.views import Material, Settings
 from textassay.studies.gate.rules import GateRules
@@ -28,6 +28,7 @@ _ROUGH_TRIALS = 40
 _CURVE = 30
 
 
+@shows_progress
 def plan(
     reference: Any,
     pilot: Any = None,
@@ -43,7 +44,7 @@ def plan(
     level: float = 0.95,
     seed: int = 0,
     engine: str | Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> SizePlan:
     """Find how many texts per sample a gate at this margin needs.
 
@@ -70,7 +71,7 @@ def plan(
     level, seed
         The confidence level of the gate, and the seed of all random numbers.
     engine, progress
-        Where the work runs, and what is told about the progress.
+        Where the work runs; and True for a progress bar, or an object that is told about the progress.
 
     Returns
     -------
@@ -98,7 +99,7 @@ def plan(
     bank = read_contaminant(contaminant, real, strip)
     words = Settings(get_tokenizer(tokenizer, lowercase=lowercase), None, strip)
     materials = Material(real, words), None if other is None else Material(other, words)
-    workers, shown = get_engine(engine), progress or Silent()
+    workers, shown = get_engine(engine), told(progress)
     shown.start("planning", _MOST_ROUNDS)
 
     def trials(n: int, count: int) -> Trials:

@@ -22,7 +22,7 @@ from textassay.encoders.base import Encoder
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
-from textassay.inference.plan import Plan, Progress, Silent, fewest_resamples
+from textassay.inference.plan import Plan, Progress, fewest_resamples, shows_progress, told
 from textassay.inference.result import option_fields, sample_field
 from textassay.metrics.measurable import choose, measurable
 from textassay.metrics.registry import Request, listed, parse_requests
@@ -44,6 +44,7 @@ N_RUNS, N_DRAWS = 20, 999
 _MOST = 1_000_000
 
 
+@shows_progress
 def stress(
     reference: Any,
     *,
@@ -63,7 +64,7 @@ def stress(
     seed: int = 0,
     records: str | os.PathLike[str] | None = None,
     engine: str | Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Stress:
     """Measure which metrics notice which kinds of damage to the texts of a reference.
 
@@ -92,7 +93,7 @@ def stress(
     level, seed
         The confidence level, and the seed of all random numbers.
     engine, progress
-        Where the work runs, and what is told about the progress.
+        Where the work runs; and True for a progress bar, or an object that is told about the progress.
 
     Returns
     -------
@@ -110,7 +111,7 @@ def stress(
     plan = Plan(level, 0, seed).checked()
     asked_sizes, asked_strengths = _checked_sizes(sizes), _checked_strengths(strengths)
     _check_counts(n_runs, n_draws, level)
-    workers, progress = get_engine(engine), progress or Silent()
+    workers, progress = get_engine(engine), told(progress)
     real = read_sample(reference) if not isinstance(reference, Sample) else reference
     banks = {
         name: limited(_bank(texts, name), seed, sizes=asked_sizes)

@@ -25,7 +25,7 @@ from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Measured, measure
 from textassay.inference.overall.test import Overall
 from textassay.inference.p_values import holm, is_significant
-from textassay.inference.plan import Plan, Progress, Silent
+from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.metrics.learned.model_texts import model_name
 from textassay.metrics.measurable import choose, measurable
 from textassay.metrics.registry import Request, find_metric, listed, parse_requests
@@ -54,6 +54,7 @@ _NUMBERS = re.compile(r"[\d.,]+|(?<=text)s")
 AnyModel = str | os.PathLike[str] | Generator
 
 
+@shows_progress
 def sweep(
     model: AnyModel | None,
     reference: Any = None,
@@ -78,7 +79,7 @@ def sweep(
     seed: int = 0,
     resume: str | os.PathLike[str] | None = None,
     engine: str | Engine | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Sweep:
     """Sample a model at many decoding settings and measure which is closest to real text.
 
@@ -118,7 +119,7 @@ def sweep(
     resume
         A file for finished samples, from which a stopped sweep continues. It may have samples of other settings, too.
     engine, progress
-        Where to run, and what receives the progress.
+        Where to run; and True for a progress bar, or an object that is told about the progress.
 
     Returns
     -------
@@ -135,7 +136,7 @@ def sweep(
     >>> found.names, [best.setting for best in found.best]
     (('t=0.5', 't=1'), ['t=0.5', 't=1'])
     """
-    plan, workers, counter = Plan(level, n_resamples, seed).checked(), get_engine(engine), progress or Silent()
+    plan, workers, counter = Plan(level, n_resamples, seed).checked(), get_engine(engine), told(progress)
     if items is not None:
         _check_alone({"reference": reference, "prompts": prompts, "n": n, "train": train, "oracle": oracle})
         _check_alone({"families": listed(families) or None})

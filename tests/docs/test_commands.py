@@ -40,7 +40,7 @@ PAGES = [
 ]
 # What needs a model, a network, more than a second, or another command of the system.
 LEFT_OUT = re.compile(
-    r"stress|frontier|reproduce|plan |st:models|tokenizer\.json|cnn|embedding|cache clear|dd-|old-results|parts/"
+    r"stress|frontier|reproduce|plan |history|st:|tokenizer\.json|cnn|embedding|cache clear|dd-|old-results|parts/"
 )
 FAST = {"compare": ["--quick", "--encoder", "lsa"], "conditional": ["--resamples", "19"], "huse": ["--resamples", "39"]}
 WORDS = [
@@ -112,7 +112,7 @@ def write_files(folder: Path) -> None:
         lines = [text(number, salt) for number in range(40)]
         (folder / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
     for salt, name in enumerate(
-        ["real", "model", "human", "articles", "generated", "last-week", "this-week", "all-models"]
+        ["real", "model", "human", "articles", "generated", "last-week", "this-week", "first-weeks", "all-models"]
     ):
         write_lines(folder / f"{name}.jsonl", records(salt))
     for salt, name in enumerate(("model-a", "model-b")):
@@ -131,6 +131,8 @@ def write_files(folder: Path) -> None:
     write_ratings(folder)
     for name, made in (("monday", "real"), ("tuesday", "model")):
         assert run(["digest", str(folder / f"{made}.jsonl"), "--out", str(folder / f"{name}.digest"), "--quiet"]) == 0
+    (folder / "results").mkdir()
+    write_csv(folder / "data.csv", [{"human": text(n, 1), "model": text(n, 2)} for n in range(30)])
     for name in ("real", "today"):
         (folder / name).mkdir()
         with gzip.open(folder / name / "1.jsonl.gz", "wt", encoding="utf-8") as file:
@@ -178,7 +180,7 @@ def commands(page: str) -> Iterator[list[str]]:
     for block in re.findall(r"```sh\n(.*?)```", found, flags=re.DOTALL):
         for line in block.splitlines():
             if line.startswith("textassay ") and not LEFT_OUT.search(line):
-                yield shlex.split(line.replace("--size 2000", "--size 20"), comments=True)[1:]
+                yield shlex.split(re.sub(r"--size \d+", "--size 20", line), comments=True)[1:]
 
 
 @pytest.mark.parametrize("page", PAGES)
