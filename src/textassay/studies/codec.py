@@ -6,6 +6,7 @@ A class with `to_dict` and `from_dict` has its own form; of every other one each
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -44,6 +45,8 @@ def built(kind: Any, given: Any) -> Any:
     >>> built(tuple[float, ...], [1.5, None]), built(Mapping[str, str | tuple[str, ...]], {"test": ["a", "b"]})
     ((1.5, nan), {'test': ('a', 'b')})
     """
+    if isinstance(kind, type) and isinstance(given, kind):
+        return given
     if kind is Result:
         return read_sized(given)
     if isinstance(kind, type) and hasattr(kind, "from_dict"):
@@ -63,13 +66,18 @@ def built(kind: Any, given: Any) -> Any:
 
 def from_fields(kind: type[T], given: Mapping[str, Any]) -> T:
     """An instance of a dataclass from the plain values of its fields."""
-    hints = get_type_hints(kind)
+    hints = _hints(kind)  # type: ignore[arg-type]  # classes are hashable
     wanted = [
         each
         for each in fields(kind)  # type: ignore[arg-type]
         if each.init and (each.name in given or each.default is each.default_factory is MISSING)
     ]
     return kind(**{each.name: built(hints[each.name], given[each.name]) for each in wanted})
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _one_of(kinds: tuple[Any, ...], given: Any) -> Any:

@@ -434,23 +434,3 @@ def data_frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Any
     except ImportError:
         raise InputError("pandas is not installed; get it with: pip install pandas") from None
     return pandas.DataFrame(list(rows), columns=list(columns))
-
-
-def without_nan(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The same values with None for every float that is not finite."""
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in plain.items()}
-
-
-def with_nan(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The same values with NaN for None."""
-    return {k: math.nan if v is None else v for k, v in plain.items()}
-
-
-def or_none(value: float) -> float | None:
-    """The value, or None if it is not finite: JSON has no NaN."""
-    return value if math.isfinite(value) else None
-
-
-def or_nan(value: float | None) -> float:
-    """The value, or NaN for None."""
-    return math.nan if value is None else value

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Self
 
 from textassay.inference.p_values import holm
 from textassay.inference.result import Result, one_nan
+from textassay.studies.codec import built, plain
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
     known,
-    or_nan,
-    or_none,
     plain_settings,
     read_settings,
 )
@@ -149,15 +148,15 @@ class Agreement(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; what only this program reads is under `details`."""
-        known = zip(self.systems, map(or_none, self.gold_values), strict=True)
+        values = zip(self.systems, plain(self.gold_values), strict=True)
         return {
             "textassay": __version__,
-            "gold": {"name": self.gold, "is_order": self.is_order, "systems": dict(known)},
+            "gold": {"name": self.gold, "is_order": self.is_order, "systems": dict(values)},
             "metrics": [_metric(metric) for metric in self.metrics],
             "details": {
                 "systems": list(self.systems),
                 "metrics": [_metric_details(metric) for metric in self.metrics],
-                "matrix": [[or_none(value) for value in row] for row in self.matrix],
+                "matrix": plain(self.matrix),
                 "dominance": _dominance(self.dominance) if self.dominance else None,
                 "level": self.level,
                 "notes": list(self.notes),
@@ -172,10 +171,10 @@ class Agreement(Outcome):
         return cls(
             metrics=tuple(_read_metric(metric, more) for metric, more in both),
             gold=gold["name"],
-            gold_values=tuple(or_nan(gold["systems"][system]) for system in details["systems"]),
+            gold_values=built(tuple[float, ...], [gold["systems"][system] for system in details["systems"]]),
             is_order=gold["is_order"],
             systems=tuple(details["systems"]),
-            matrix=tuple(tuple(map(or_nan, row)) for row in details["matrix"]),
+            matrix=built(tuple[tuple[float, ...], ...], details["matrix"]),
             dominance=_read_dominance(details["dominance"]) if details["dominance"] else None,
             level=details["level"],
             notes=tuple(details["notes"]),
@@ -193,8 +192,8 @@ def _metric_details(metric: MetricColumn) -> dict[str, Any]:
         "aspect": metric.aspect,
         "better": metric.better,
         "n": metric.results[0].n,
-        "values": [or_none(value) for value in metric.values],
-        "goodness": [or_none(value) for value in metric.goodness],
+        "values": plain(metric.values),
+        "goodness": plain(metric.goodness),
     }
 
 
@@ -205,8 +204,8 @@ def _read_metric(plain: Mapping[str, Any], details: Mapping[str, Any]) -> Metric
         details["aspect"],
         details["better"],
         tuple(Result.from_dict(result, n=details["n"]) for result in plain["results"]),
-        tuple(map(or_nan, details["values"])),
-        tuple(map(or_nan, details["goodness"])),
+        built(tuple[float, ...], details["values"]),
+        built(tuple[float, ...], details["goodness"]),
     )
 
 

@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from textassay.inference.effect_size import Separable
 from textassay.inference.format_check import Finding as FormatFinding
-from textassay.inference.overall.test import MemberResult, Overall
+from textassay.inference.overall.test import Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result, one_nan
-from textassay.studies.codec import from_fields, read_sized, sized
+from textassay.studies.codec import built, from_fields, plain, read_sized, sized
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import Meaning
 from textassay.studies.compare.measuring.equal_lengths import EqualLengths
@@ -27,8 +26,6 @@ from textassay.studies.outcome import (
     plain_row,
     plain_settings,
     read_settings,
-    with_nan,
-    without_nan,
 )
 from textassay.version import __version__
 
@@ -227,7 +224,7 @@ class Comparison(Outcome):
             "textassay": __version__,
             "reference": identity(self.reference),
             "candidates": [
-                identity(c) | {"overall": _plain_overall(c.overall)} | {"results": [r.to_dict() for r in c.results]}
+                identity(c) | {"overall": plain(c.overall)} | {"results": [r.to_dict() for r in c.results]}
                 for c in self.candidates
             ],
             "details": {
@@ -238,10 +235,10 @@ class Comparison(Outcome):
                 "notes": list(self.notes),
                 "real": identity(self.real)
                 | {"results": [sized(r) for r in self.real.results]}
-                | {"axes_without_markup": _sized(self.real.axes_without_markup)},
+                | {"axes_without_markup": plain(self.real.axes_without_markup)},
                 "columns": [_remarks(column) for column in self.candidates],
-                "cautions": [caution.to_dict() for caution in self.cautions],
-                "contests": [without_nan(asdict(contest)) for contest in self.contests],
+                "cautions": plain(self.cautions),
+                "contests": plain(self.contests),
             },
             **gate,
         }
@@ -257,11 +254,11 @@ class Comparison(Outcome):
                 real["n"],
                 real["digest"],
                 tuple(map(read_sized, real["results"])),
-                axes_without_markup=_read_sized(real.get("axes_without_markup", {})),
+                axes_without_markup=built(_Results, real.get("axes_without_markup", {})),
             ),
             candidates=tuple(map(_column, plain["candidates"], details["columns"])),
             labels=tuple(details["labels"]),
-            contests=tuple(Contest(**with_nan(contest)) for contest in details["contests"]),
+            contests=built(tuple[Contest, ...], details["contests"]),
             level=details["level"],
             notes=tuple(details["notes"]),
             n_resamples=details.get("resamples", 0),
@@ -269,6 +266,9 @@ class Comparison(Outcome):
             gate=from_fields(Gate, plain["gate"]) if "gate" in plain else None,
             cautions=tuple(map(Finding.from_dict, details.get("cautions", ()))),
         )
+
+
+_Results = Mapping[str, Result]
 
 
 def identity(column: Column) -> dict[str, Any]:
@@ -279,14 +279,14 @@ def identity(column: Column) -> dict[str, Any]:
 def _remarks(column: Column) -> dict[str, Any]:
     return {
         "verdict": column.verdict.to_dict() if column.verdict else None,
-        "findings": [asdict(finding) for finding in column.findings],
-        "over": [asdict(phrase) for phrase in column.over],
-        "under": [asdict(phrase) for phrase in column.under],
+        "findings": plain(column.findings),
+        "over": plain(column.over),
+        "under": plain(column.under),
         "meaning": column.meaning.to_dict() if column.meaning else None,
-        "at_real_size": _sized(column.at_baseline_size),
-        "adjusted": [None if math.isnan(p) else p for p in column.adjusted],
+        "at_real_size": plain(column.at_baseline_size),
+        "adjusted": plain(column.adjusted),
         "warnings": list(column.warnings),
-        "overall_without_markup": _plain_overall(column.overall_without_markup),
+        "overall_without_markup": plain(column.overall_without_markup),
         "separation": column.separation.to_dict() if column.separation else None,
         "equal_lengths": {
             "results": {
@@ -295,20 +295,8 @@ def _remarks(column: Column) -> dict[str, Any]:
             },
             "left_out": list(column.equal_lengths.left_out),
         },
-        "axes_without_markup": _sized(column.axes_without_markup),
+        "axes_without_markup": plain(column.axes_without_markup),
     }
-
-
-def _sized(results: Mapping[str, Result]) -> dict[str, Any]:
-    return {label: sized(result) for label, result in results.items()}
-
-
-def _read_sized(plain: Mapping[str, Any]) -> dict[str, Result]:
-    return {label: read_sized(result) for label, result in plain.items()}
-
-
-def _plain_overall(overall: Overall | None) -> dict[str, Any] | None:
-    return without_nan(asdict(overall)) if overall else None
 
 
 def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
@@ -318,18 +306,18 @@ def _column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> Column:
         plain["digest"],
         tuple(Result.from_dict(result, n=plain["n"]) for result in plain["results"]),
         Verdict.from_dict(remarks["verdict"]),
-        tuple(FormatFinding(**finding) for finding in remarks["findings"]),
-        _phrases(remarks["over"]),
-        _phrases(remarks["under"]),
+        built(tuple[FormatFinding, ...], remarks["findings"]),
+        built(tuple[Phrase, ...], remarks["over"]),
+        built(tuple[Phrase, ...], remarks["under"]),
         Meaning.from_dict(remarks["meaning"]) if remarks["meaning"] else None,
-        _read_sized(remarks["at_real_size"]),
+        built(_Results, remarks["at_real_size"]),
         read_overall(plain.get("overall")),
         read_overall(remarks.get("overall_without_markup")),
-        tuple(math.nan if p is None else p for p in remarks.get("adjusted", ())),
+        built(tuple[float, ...], remarks.get("adjusted", ())),
         tuple(remarks.get("warnings", ())),
         Separation.from_dict(remarks["separation"]) if remarks.get("separation") else None,
         _equal_lengths(remarks["equal_lengths"]) if "equal_lengths" in remarks else EqualLengths(),
-        _read_sized(remarks.get("axes_without_markup", {})),
+        built(_Results, remarks.get("axes_without_markup", {})),
     )
 
 
@@ -340,20 +328,8 @@ def _equal_lengths(plain: Mapping[str, Any]) -> EqualLengths:
     return EqualLengths(results, tuple(plain["left_out"]))
 
 
-# Effect sizes in files of 0.5.0.
-_FORMER = ("distance", "detectable", "vector_distance")
-
-
 def read_overall(plain: Mapping[str, Any] | None) -> Overall | None:
-    """The overall test of a candidate, None if there was none; without effect sizes of earlier versions."""
+    """The overall test of a candidate, None if there was none; effect sizes of earlier versions are left out."""
     if plain is None:
         return None
-    plain = {name: value for name, value in plain.items() if name not in _FORMER}
-    members = tuple(MemberResult(**member) for member in plain["members"])
-    sizes = {name: tuple(plain[name]) for name in ("n", "n_groups")}
-    separable = Separable(**plain["separable"]) if plain.get("separable") else None
-    return Overall(**dict(plain) | sizes | {"members": members, "separable": separable})
-
-
-def _phrases(plain: list[dict[str, Any]]) -> tuple[Phrase, ...]:
-    return tuple(Phrase(**phrase | {"examples": tuple(phrase["examples"])}) for phrase in plain)
+    return from_fields(Overall, plain)

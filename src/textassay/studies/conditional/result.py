@@ -3,12 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.inference.per_item import Miss
 from textassay.inference.result import Result
+from textassay.studies.codec import built, from_fields, plain, to_fields
 from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
     Contest,
@@ -20,8 +21,6 @@ from textassay.studies.outcome import (
     plain_row,
     plain_settings,
     read_settings,
-    with_nan,
-    without_nan,
 )
 from textassay.version import __version__
 
@@ -261,9 +260,9 @@ def as_dict(found: Conditional) -> dict[str, Any]:
             "human_sizes": list(found.human_sizes),
             "central": list(found.central),
             "columns": [_remarks(column) for column in (found.human, *found.systems)],
-            "contests": [without_nan(asdict(contest)) for contest in found.contests],
-            "sensitivity": [_curve(curve) for curve in found.sensitivity],
-            "texts": {"items": [asdict(item) for item in found.items.items], "notes": list(found.items.notes)},
+            "contests": plain(found.contests),
+            "sensitivity": plain(found.sensitivity),
+            "texts": {"items": plain(found.items.items), "notes": list(found.items.notes)},
         },
     }
 
@@ -277,13 +276,13 @@ def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
         "human": human,
         "systems": tuple(systems),
         "labels": tuple(details["labels"]),
-        "contests": tuple(Contest(**with_nan(contest)) for contest in details["contests"]),
+        "contests": built(tuple[Contest, ...], details["contests"]),
         "central": tuple(details["central"]),
         "human_sizes": (details["human_sizes"][0], details["human_sizes"][1]),
         "level": details["level"],
         "settings": read_settings(details),
         "notes": tuple(details["notes"]),
-        "sensitivity": tuple(map(_read_curve, details["sensitivity"])),
+        "sensitivity": built(tuple[Sensitivity, ...], details["sensitivity"]),
     }
 
 
@@ -297,14 +296,14 @@ def _remarks(column: SystemColumn) -> dict[str, Any]:
         "n": [result.n for result in column.results],
         "verdict": column.verdict.to_dict() if column.verdict else None,
         "at_human_size": {label: [r.to_dict(), r.n] for label, r in column.at_baseline_size.items()},
-        "misses": [without_nan(asdict(item.miss)) for item in column.items],
+        "misses": [to_fields(item.miss) for item in column.items],
         "sizes": [[result.n for result in item.results] for item in column.items],
     }
 
 
 def _read_column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> SystemColumn:
     items = [
-        ItemOutcome(item["id"], _read_results(item["results"], sizes), Miss(**with_nan(miss)))
+        ItemOutcome(item["id"], _read_results(item["results"], sizes), from_fields(Miss, miss))
         for item, sizes, miss in zip(plain["items"], remarks["sizes"], remarks["misses"], strict=True)
     ]
     return SystemColumn(
@@ -321,27 +320,5 @@ def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Resu
 
 
 def _read_items(identity: Mapping[str, Any], texts: Mapping[str, Any]) -> ItemSet:
-    items = [
-        Item(
-            item["id"],
-            tuple(item["references"]),
-            {system: tuple(written) for system, written in item["candidates"].items()},
-            item["prompt"],
-        )
-        for item in texts["items"]
-    ]
-    return ItemSet(identity["name"], identity["digest"], tuple(items), tuple(texts["notes"]))
-
-
-def _curve(curve: Sensitivity) -> dict[str, Any]:
-    return asdict(curve) | {"points": [without_nan(asdict(point)) for point in curve.points]}
-
-
-def _read_curve(plain: Mapping[str, Any]) -> Sensitivity:
-    return Sensitivity(
-        plain["system"],
-        plain["level"],
-        plain["power"],
-        tuple(CurvePoint(**with_nan(point)) for point in plain["points"]),
-        plain["needed"],
-    )
+    items = built(tuple[Item, ...], texts["items"])
+    return ItemSet(identity["name"], identity["digest"], items, tuple(texts["notes"]))

@@ -10,6 +10,7 @@ import numpy as np
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Interval, Result, one_nan
+from textassay.studies.codec import built, from_fields, plain, to_fields
 from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
     Outcome,
@@ -17,12 +18,8 @@ from textassay.studies.outcome import (
     Settings,
     data_frame,
     known,
-    or_nan,
-    or_none,
     plain_settings,
     read_settings,
-    with_nan,
-    without_nan,
 )
 from textassay.version import __version__
 
@@ -302,12 +299,12 @@ def as_dict(found: HuseResult) -> dict[str, Any]:
             "verdict": found.verdict.to_dict(),
             "notes": list(found.notes),
             "items": _items(found),
-            "by_k": [without_nan(asdict(point)) for point in found.by_k],
-            "stability": [without_nan(asdict(point)) for point in found.stability],
-            "outlook": [without_nan(asdict(outlook)) for outlook in found.outlook],
+            "by_k": plain(found.by_k),
+            "stability": plain(found.stability),
+            "outlook": plain(found.outlook),
             "agreement": _agreement(found.agreement) if found.agreement else None,
-            "decision_map": _map(found.decision_map),
-            "cloud": [_numbers(pair) for pair in found.cloud],
+            "decision_map": plain(found.decision_map),
+            "cloud": plain(found.cloud),
             "chance_kinds": list(found.chance_kinds),
             "rated": _rated(found.rated),
         },
@@ -323,12 +320,12 @@ def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
         "labels": tuple(details["labels"]),
         "results": _read_results(plain["results"], details["n"]),
         "items": tuple(_read_item(item, rated.items) for item in details["items"]),
-        "by_k": tuple(AtK(**with_nan(point)) for point in details["by_k"]),
-        "stability": tuple(StabilityPoint(**with_nan(point)) for point in details["stability"]),
-        "outlook": tuple(Outlook(**with_nan(outlook)) for outlook in details["outlook"]),
+        "by_k": built(tuple[AtK, ...], details["by_k"]),
+        "stability": built(tuple[StabilityPoint, ...], details["stability"]),
+        "outlook": built(tuple[Outlook, ...], details["outlook"]),
         "agreement": _read_agreement(agreement) if agreement else None,
-        "decision_map": _read_map(details["decision_map"]),
-        "cloud": tuple((or_nan(x), or_nan(y)) for x, y in details["cloud"]),
+        "decision_map": built(DecisionMap, details["decision_map"]),
+        "cloud": built(tuple[tuple[float, float], ...], details["cloud"]),
         "chance_kinds": tuple(details["chance_kinds"]),
         "verdict": Verdict.from_dict(details["verdict"]),
         "level": details["level"],
@@ -346,51 +343,22 @@ def _items(found: HuseResult) -> list[dict[str, Any]]:
     places = {item: place for place, item in enumerate(found.rated.items)}
     return [
         {"place": places[judged.item], "id": judged.item.id}
-        | without_nan({name: value for name, value in vars(judged).items() if name != "item"})
+        | plain({name: value for name, value in vars(judged).items() if name != "item"})
         for judged in found.items
     ]
 
 
 def _read_item(plain: Mapping[str, Any], items: tuple[RatedItem, ...]) -> HuseItem:
-    values = {name: value for name, value in plain.items() if name not in ("place", "id")}
-    return HuseItem(items[plain["place"]], **with_nan(values))
+    return from_fields(HuseItem, {**plain, "item": items[plain["place"]]})
 
 
 def _agreement(agreement: RaterAgreement) -> dict[str, Any]:
-    interval = agreement.interval
-    return {
-        **without_nan({"alpha": agreement.alpha, "alpha_ordinal": agreement.alpha_ordinal}),
-        "interval": without_nan(asdict(interval)) if interval else None,
-        "raters": [without_nan(asdict(rater)) for rater in agreement.raters],
-        "without": [[result.to_dict(), result.n] for result in agreement.without],
-    }
+    return to_fields(agreement) | {"without": [[result.to_dict(), result.n] for result in agreement.without]}
 
 
 def _read_agreement(plain: Mapping[str, Any]) -> RaterAgreement:
-    interval = plain["interval"]
-    return RaterAgreement(
-        or_nan(plain["alpha"]),
-        or_nan(plain["alpha_ordinal"]),
-        Interval(**with_nan(interval)) if interval else None,
-        tuple(RaterFacts(**with_nan(rater)) for rater in plain["raters"]),
-        tuple(Result.from_dict(result, n=n) for result, n in plain["without"]),
-    )
-
-
-def _map(found: DecisionMap) -> dict[str, Any]:
-    return {
-        "ratings": _numbers(found.ratings),
-        "log_probs": _numbers(found.log_probs),
-        "share_model": [_numbers(row) for row in found.share_model],
-    }
-
-
-def _read_map(plain: Mapping[str, Any]) -> DecisionMap:
-    return DecisionMap(
-        tuple(map(or_nan, plain["ratings"])),
-        tuple(map(or_nan, plain["log_probs"])),
-        tuple(tuple(map(or_nan, row)) for row in plain["share_model"]),
-    )
+    without = [{**result, "n": n} for result, n in plain["without"]]
+    return from_fields(RaterAgreement, {**plain, "without": without})
 
 
 def _rated(rated: RatedItems) -> dict[str, Any]:
@@ -435,14 +403,10 @@ def _read_rated(plain: Mapping[str, Any]) -> RatedItems:
 
 def _rated_item(item: RatedItem) -> dict[str, Any]:
     """JSON has null for minus infinity, and no log-probability where it is not known."""
-    plain = without_nan(asdict(item))
-    return {name: value for name, value in plain.items() if name != "log_prob" or not math.isnan(item.log_prob)}
+    is_known = not math.isnan(item.log_prob)
+    return {name: value for name, value in to_fields(item).items() if name != "log_prob" or is_known}
 
 
 def _read_rated_item(plain: Mapping[str, Any]) -> RatedItem:
     log_prob = plain.get("log_prob", math.nan)
     return RatedItem(**{**plain, "log_prob": -math.inf if log_prob is None else log_prob})
-
-
-def _numbers(values: tuple[float, ...]) -> list[float | None]:
-    return [or_none(value) for value in values]

@@ -8,14 +8,13 @@ from typing import Any, ClassVar, Literal, Self
 
 from textassay.inference.intervals import wilson
 from textassay.inference.result import Interval, Result, one_nan
-from textassay.studies.codec import from_fields
+from textassay.studies.codec import built, plain
 from textassay.studies.outcome import (
     Outcome,
     ResultColumn,
     Settings,
     data_frame,
-    or_nan,
-    or_none,
+    known,
     plain_settings,
     read_settings,
 )
@@ -184,7 +183,7 @@ class Stress(Outcome):
         for metric in self.metrics:
             per_size = dict(zip(self.sizes, zip(metric.false_alarms, metric.seconds, strict=True), strict=True))
             for cell in metric.cells:
-                alarms, seconds = map(or_none, per_size[cell.size])
+                alarms, seconds = map(known, per_size[cell.size])
                 for place, strength in enumerate(self.strengths):
                     yield {
                         "metric": metric.name,
@@ -193,10 +192,10 @@ class Stress(Outcome):
                         "damage": cell.damage,
                         "strength": strength,
                         "changed": reach[cell.damage] * strength,
-                        "power": or_none(cell.power[place]),
-                        "praise": or_none(cell.praise[place]),
-                        "value": or_none(cell.values[place + 1]),
-                        "tau": or_none(cell.tau),
+                        "power": known(cell.power[place]),
+                        "praise": known(cell.praise[place]),
+                        "value": known(cell.values[place + 1]),
+                        "tau": known(cell.tau),
                         "runs": self.n_runs if cell.method == "runs" else None,
                         "method": cell.method,
                         "false_alarms": alarms,
@@ -211,7 +210,7 @@ class Stress(Outcome):
             "reference": {"name": name, "n": n, "digest": digest},
             "sizes": list(self.sizes),
             "strengths": list(self.strengths),
-            "damages": [vars(damage) for damage in self.damages],
+            "damages": plain(self.damages),
             "metrics": [_plain_column(metric) for metric in self.metrics],
             "details": {
                 "runs": self.n_runs,
@@ -229,7 +228,7 @@ class Stress(Outcome):
         return cls(
             metrics=tuple(_read_column(metric, len(plain["sizes"]), common) for metric in plain["metrics"]),
             reference=(reference["name"], reference["n"], reference["digest"]),
-            damages=tuple(DamageInfo(**damage) for damage in plain["damages"]),
+            damages=built(tuple[DamageInfo, ...], plain["damages"]),
             sizes=tuple(plain["sizes"]),
             strengths=tuple(plain["strengths"]),
             n_runs=details["runs"],
@@ -240,6 +239,7 @@ class Stress(Outcome):
         )
 
 
+_Numbers = tuple[float, ...]
 _COLUMN_FIELDS = ("name", "metric", "aspect", "better", "n_false_alarms", "signature")
 
 
@@ -247,18 +247,18 @@ def _plain_column(column: StressColumn) -> dict[str, Any]:
     return {
         **{name: getattr(column, name) for name in _COLUMN_FIELDS},
         "options": dict(column.options),
-        "false_alarms": [or_none(value) for value in column.false_alarms],
-        "seconds": [or_none(value) for value in column.seconds],
-        "deviations": [or_none(value) for value in column.deviations],
+        "false_alarms": plain(column.false_alarms),
+        "seconds": plain(column.seconds),
+        "deviations": plain(column.deviations),
         "cells": [
             {
                 "size": cell.size,
                 "damage": cell.damage,
                 "method": cell.method,
-                "power": [or_none(value) for value in cell.power],
-                "praise": [or_none(value) for value in cell.praise],
-                "values": [or_none(value) for value in cell.values],
-                "tau": or_none(cell.tau),
+                "power": plain(cell.power),
+                "praise": plain(cell.praise),
+                "values": plain(cell.values),
+                "tau": known(cell.tau),
             }
             for cell in column.cells
         ],
@@ -270,9 +270,9 @@ def _read_column(plain: Mapping[str, Any], n_sizes: int, common: Mapping[str, An
     return StressColumn(
         **{name: plain[name] for name in _COLUMN_FIELDS},
         options=plain["options"],
-        false_alarms=tuple(map(or_nan, plain["false_alarms"])),
-        seconds=tuple(map(or_nan, seconds)),
-        deviations=tuple(map(or_nan, plain["deviations"])),
-        cells=tuple(from_fields(Cell, cell) for cell in plain["cells"]),
+        false_alarms=built(_Numbers, plain["false_alarms"]),
+        seconds=built(_Numbers, seconds),
+        deviations=built(_Numbers, plain["deviations"]),
+        cells=built(tuple[Cell, ...], plain["cells"]),
         **common,
     )

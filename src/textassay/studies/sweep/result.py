@@ -9,7 +9,7 @@ from textassay.inference.overall.test import Overall
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.models.base import Decoding
-from textassay.studies.codec import read_sized, sized
+from textassay.studies.codec import built, plain, read_sized, sized
 from textassay.studies.compare.result import Column, identity, read_overall
 from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
@@ -17,12 +17,9 @@ from textassay.studies.outcome import (
     ResultColumn,
     Settings,
     known,
-    or_nan,
-    or_none,
     plain_row,
     plain_settings,
     read_settings,
-    without_nan,
 )
 from textassay.studies.sweep.best import Best
 from textassay.version import __version__
@@ -118,7 +115,7 @@ class Sweep(Outcome):
             "models": list(self.models),
             "reference": identity(self.reference),
             "settings": [_setting(column) for column in self.swept],
-            "best": [asdict(best) | {"target": or_none(best.target)} for best in self.best],
+            "best": plain(self.best),
             "verdict": self.verdict.to_dict(),
             "details": {
                 "labels": list(self.labels),
@@ -126,9 +123,7 @@ class Sweep(Outcome):
                 "notes": list(self.notes),
                 "settings": plain_settings(self.settings),
                 "real": identity(self.real) | {"results": [sized(result) for result in self.real.results]},
-                "at_real_size": [
-                    {label: sized(result) for label, result in column.at_baseline_size.items()} for column in self.swept
-                ],
+                "at_real_size": [plain(column.at_baseline_size) for column in self.swept],
             },
         }
 
@@ -164,7 +159,7 @@ class Sweep(Outcome):
                 for setting, again in zip(plain["settings"], details["at_real_size"], strict=True)
             ),
             labels=tuple(details["labels"]),
-            best=tuple(map(_read_best, plain["best"])),
+            best=built(tuple[Best, ...], plain["best"]),
             verdict=verdict,
             level=details["level"],
             notes=tuple(details["notes"]),
@@ -179,7 +174,7 @@ def _setting(column: SettingColumn) -> dict[str, Any]:
         **asdict(column.decoding),
         "n": column.n,
         "digest": column.digest,
-        "overall": without_nan(asdict(column.overall)) if column.overall else None,
+        "overall": plain(column.overall),
         "results": [result.to_dict() for result in column.results],
     }
 
@@ -195,8 +190,3 @@ def _read_setting(plain: Mapping[str, Any], at_real_size: Mapping[str, Any]) -> 
         {label: read_sized(result) for label, result in at_real_size.items()},
         read_overall(plain["overall"]),
     )
-
-
-def _read_best(plain: Mapping[str, Any]) -> Best:
-    names = {name: tuple(plain[name]) for name in ("among", "unknown")}
-    return Best(plain["label"], plain["setting"], target=or_nan(plain["target"]), **names)
