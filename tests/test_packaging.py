@@ -31,7 +31,7 @@ LADDER = (
     ("reproduce",),
     ("report",),
     ("survey",),
-    ("cli",),
+    ("adapters", "cli"),
 )
 ALLOWED = {
     part: {below for step in LADDER[:place] for below in step} for place, step in enumerate(LADDER) for part in step

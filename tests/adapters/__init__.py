@@ -1,0 +1,1 @@
+"""Tests of adapters to other tools."""
