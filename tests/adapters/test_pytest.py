@@ -74,7 +74,6 @@ def test_a_project_with_the_plugin(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_project_in_its_own_environment_finds_the_plugin(tmp_path: Path) -> None:
     """The package is installed from its wheel, and pytest loads the plugin by its entry point."""
-    pytest.importorskip("hatchling")
     target = tmp_path / "environment"
     venv.create(target, with_pip=True, system_site_packages=False)
     python = target / "bin" / "python"

@@ -200,7 +200,7 @@ def _within_margin(f: "Finding") -> str:
 
 
 def _contaminant(f: "Finding") -> str:
-    return f.text if f.text.startswith("its own texts") else f"those of {shortened(f.text, 40)}"
+    return f.text if f.text.startswith("its own texts") else f"the texts of “{shortened(f.text, 40)}”"
 
 
 def _beyond_margin(f: "Finding") -> str:
@@ -212,12 +212,20 @@ def _margin_undecided(f: "Finding") -> str:
     low, high = f.ends or (0.0, 1.0)
     known = f"between {at_least(low) if low else '0 %'} and {at_most(high)} of its texts are unlike the reference's"
     if high >= 1:
-        known = "too few texts for an upper bound of how many of its texts are unlike the reference's"
+        found = f"with {share(f.baseline)} of {_contaminant(f)} among them, a classifier separates"
+        known = (
+            "no upper bound of how many of its texts are unlike the reference's:"
+            f" {found} {share(max(f.part('found'), 0.0))}"
+        )
     needed = f.part("needed")
     advice = "no number of texts is likely to decide: the estimate is at the margin"
     if math.isfinite(needed):
         advice = f"about {round_number(needed):,} texts per sample would decide"
-    return f"{known} (margin {share(f.baseline)}); {advice}, these are {f.n[0]:,} and {f.n[1]:,}"
+    below = ""
+    if "spread" in f.parts:
+        spread = share(f.parts["spread"])
+        below = f"; the margin is below what two samples of one source of this size may differ by ({spread})"
+    return f"{known} (margin {share(f.baseline)}); {advice}, these are {f.n[0]:,} and {f.n[1]:,}{below}"
 
 
 def round_number(count: float) -> int:

@@ -35,7 +35,7 @@ def gate(run_command: Command) -> Command:
 def test_the_exit_code_is_the_decision(gate: Command, texts: Callable[[str, list[str]], str]) -> None:
     real, other = texts("real.txt", corpus(1, 200)), texts("other.txt", corpus(8, 200, words=OTHER))
     rule = ("--max-separable", "30%", "--contaminant", other)
-    cases = {"same": corpus(2, 200), "mixed": mixture(3, 200, 0.7), "few": corpus(5, 21)}
+    cases = {"same": corpus(2, 200), "mixed": mixture(3, 200, 0.7), "few": corpus(5, 15)}
     files = {name: texts(f"{name}.txt", lines) for name, lines in cases.items()}
     codes = {name: gate(real, file, *rule).returncode for name, file in files.items()}
     assert codes == {"same": 0, "mixed": 1, "few": 3}
@@ -93,16 +93,58 @@ def test_where_people_look(
     assert cases[2].find("failure") is None
 
 
-def test_junit_is_read_by_a_parser(gate: Command, texts: Callable[[str, list[str]], str], tmp_path: Path) -> None:
-    junitparser = pytest.importorskip("junitparser")
+@pytest.fixture
+def junit_of(gate: Command, texts: Callable[[str, list[str]], str], tmp_path: Path) -> Callable[..., Path]:
+    """Writes the JUnit XML of a gate on a collapsed candidate with a hostile name."""
+
+    def write(*rules: str) -> Path:
+        real, model = texts("real.txt", corpus(1, 60)), texts('a<b>"&\x1b.txt', corpus(3, 6) * 10)
+        path = tmp_path / "junit.xml"
+        gate(real, model, *rules, "--junit", str(path))
+        return path
+
+    return write
+
+
+UNDECIDED = ("--fail-on", "collapsed,format", "--max-separable", "95%")
+
+
+@pytest.mark.parametrize(
+    ("rules", "numbers"),
+    [
+        (("--fail-on", "collapsed,format"), (2, 1, 0)),
+        (UNDECIDED, (3, 1, 1)),
+        ((*UNDECIDED, "--undecided", "fail"), (3, 2, 0)),
+        ((*UNDECIDED, "--undecided", "pass"), (3, 1, 0)),
+    ],
+)
+def test_junit_is_read_by_a_parser(
+    junit_of: Callable[..., Path], rules: tuple[str, ...], numbers: tuple[int, int, int]
+) -> None:
+    junitparser = pytest.importorskip("junitparser", reason="needs junitparser")
+    (suite,) = junitparser.JUnitXml.fromfile(str(junit_of(*rules)))
+    assert (suite.tests, suite.failures, suite.skipped) == numbers
+    failed = [case for case in suite if case.is_failure]
+    skipped = [case for case in suite if case.is_skipped]
+    assert (len(list(suite)), len(failed), len(skipped)) == numbers
+    assert "collapsed" in failed[-1].result[0].message or "collapsed" in failed[0].result[0].message
+
+
+def test_junit_keeps_to_the_schema_that_pytest_keeps_to(junit_of: Callable[..., Path]) -> None:
+    """`junit-10.xsd` is that of Jenkins' xunit plugin, against which pytest tests its own JUnit XML."""
+    etree = pytest.importorskip("lxml.etree", reason="needs lxml")
+    schema = etree.XMLSchema(file=str(Path(__file__).with_name("junit-10.xsd")))
+    made = etree.parse(str(junit_of(*UNDECIDED)))
+    schema.assertValid(made)
+    made.find(".//testcase").set("unknown", "attribute")
+    assert not schema.validate(made)
+
+
+def test_junit_on_standard_output_is_the_only_output(gate: Command, texts: Callable[[str, list[str]], str]) -> None:
     real, model = texts("real.txt", corpus(1, 60)), texts("model.txt", corpus(3, 6) * 10)
-    path = tmp_path / "junit.xml"
-    assert gate(real, model, "--fail-on", "collapsed,format", "--junit", str(path)).returncode == 1
-    (suite,) = junitparser.JUnitXml.fromfile(str(path))
-    assert (suite.tests, suite.failures, suite.skipped) == (2, 1, 0)
-    assert [case.is_passed for case in suite] == [False, True]
-    # On standard output it is the only output.
-    assert gate(real, model, "--fail-on", "format", "--junit", "-").stdout.startswith("<?xml")
+    shown = gate(real, model, "--fail-on", "format", "--junit", "-").stdout
+    assert shown.startswith("<?xml")
+    assert shown.rstrip().endswith("</testsuites>")
 
 
 def test_outputs_without_a_gate_or_outside_of_a_build_are_refused(
@@ -116,3 +158,18 @@ def test_outputs_without_a_gate_or_outside_of_a_build_are_refused(
     found = gate(real, model, "--github", "--fail-on", "collapsed")
     assert found.returncode == 2
     assert "the step summary cannot be written" in found.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("output", ["--json", "--junit", "--report", "--github"])
+def test_a_full_disk_is_no_decision(
+    gate: Command, texts: Callable[[str, list[str]], str], monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    """The gate passes, but whoever reads its output must not take a missing file for a pass."""
+    real, model = texts("real.txt", corpus(1, 60)), texts("model.txt", corpus(2, 60))
+    assert gate(real, model, "--fail-on", "collapsed").returncode == 0
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/dev/full")
+    target = [] if output == "--github" else ["/dev/full"]
+    found = gate(real, model, "--fail-on", "collapsed", output, *target)
+    assert found.returncode == 2
+    assert "/dev/full" in found.stderr

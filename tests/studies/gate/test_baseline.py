@@ -66,6 +66,14 @@ def test_few_texts_leave_it_open_and_name_a_number() -> None:
     assert "would decide" in str(gate.to_dict()["checks"][0]["reason"])
 
 
+def test_values_beside_a_smaller_sample_are_of_as_many_texts() -> None:
+    """CND falls with the number of texts, so a value of 200 beside one of 60 would look better than it is."""
+    gate = beside(corpus(3, 200), corpus(2, 60), size="all")
+    finding = by_metric(gate)["cnd"].finding
+    assert finding.part("candidate") - finding.part("baseline") == pytest.approx(finding.value)
+    assert finding.n == (60,)
+
+
 def test_the_same_texts_are_never_worse() -> None:
     gate = beside(corpus(2, 60), corpus(2, 60), {"cnd": 1e-9}, metrics="cnd")
     assert [check.decision for check in gate.checks] == ["pass"]

@@ -9,7 +9,7 @@ import pytest
 from tests.laws import corpus
 from textassay import Comparison, InputError, compare
 from textassay.inference.intervals import CROSS_FITTED, separable_interval, separable_margins
-from textassay.studies.gate.result import Gate
+from textassay.studies.gate.result import Gate, sentence
 from textassay.studies.gate.rules import GateRules
 
 FAST: dict[str, Any] = {"n_resamples": 99, "tokenizer": "whitespace", "metrics": "distinct,repetition"}
@@ -74,6 +74,24 @@ def test_few_texts_are_undecided_with_the_number_needed() -> None:
 
 def comparison_sentence(gate: Gate) -> str:
     return str(gate.to_dict()["checks"][0]["reason"])
+
+
+def test_a_margin_below_what_chance_gives_is_explained() -> None:
+    (check,) = gate_of(corpus(2, 100), n=100, max_separable="2%", contaminant=corpus(9, 400, words=OTHER)).checks
+    assert check.decision == "undecided"
+    assert check.finding.part("spread") > 0.02
+    assert "below what two samples of one source of this size may differ by" in sentence(check)
+    (wide,) = gate_of(corpus(2, 100), n=100, max_separable="60%", contaminant=corpus(9, 400, words=OTHER)).checks
+    assert "spread" not in wide.finding.parts
+
+
+def test_a_contaminant_like_the_reference_gives_no_upper_bound() -> None:
+    """Other texts of the same source: no classifier finds them, so nothing can pass."""
+    (check,) = gate_of(corpus(2, 100), n=100, max_separable="20%", contaminant=corpus(9, 400)).checks
+    assert check.decision == "undecided"
+    assert check.finding.ends == (0.0, 1.0)
+    assert "no upper bound" in sentence(check)
+    assert "20 % of the texts of “contaminant” among them, a classifier separates" in sentence(check)
 
 
 def test_what_is_undecided_can_count_as_passed_or_failed() -> None:

@@ -146,6 +146,8 @@ class Run:
             for index, request in enumerate(requests):
                 own, others = (comparable_value(outcomes[one], index, request, whole=whole) for one in (name, against))
                 result = outcomes[name].measured.results[index]
+                # Beside a smaller sample, the value that is compared is of as many texts.
+                result = result if whole else outcomes[name].at_baseline_size.get(request, result)
                 values.append(Values(request.label, result, own, others, _known(real, request, index)))
             yield from check_values(
                 name, values, self.rules.margins, level=self.measurer.plan.level, n_candidates=len(outcomes) - 1

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from textassay.studies.compare.result import Comparison
 
 _SIGNS = {PASS: "✓ pass", FAIL: "✗ fail", UNDECIDED: "? undecided"}
+# A drawn line does not break where its cell is narrow.
+_SPACE = "\N{NO-BREAK SPACE}"
+# What needs attention comes first.
+_ORDER = (FAIL, UNDECIDED, PASS)
 _WORDS = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
 # The cells of a drawn line, and how many margins it covers at least.
-_CELLS, _COVERED = 30, 2.0
+_CELLS, _COVERED = 24, 2.0
 
 
 def gate_section(found: "Comparison") -> Section | None:
@@ -47,7 +51,7 @@ def gate_blocks(gate: Gate, names: Sequence[str]) -> tuple[Block, ...]:
                 Cell(as_sentence(sentence(check))),
             )
         )
-        for check in gate.checks
+        for check in sorted(gate.checks, key=lambda check: _ORDER.index(check.decision))
     )
     notes = [*([gate.aa.sentence] if gate.aa else ()), *gate.notes]
     return Table(heads, rows), *([Notes(tuple(notes))] if notes else ())
@@ -102,9 +106,9 @@ def drawn_line(ends: tuple[float, float], *, value: float, margin: float) -> str
     """An interval from 0 as a line of characters, with its estimate and the margin.
 
     >>> drawn_line((0.0, 0.05), value=0.02, margin=0.1)
-    '0 ├──●───┤······┃··············· 20\xa0%'
+    '0\xa0├─●───┤·····┃···········\xa020\xa0%'
     >>> drawn_line((0.3, 0.5), value=0.4, margin=0.1)
-    '0 ······┃··········├────●─────┤· 53\xa0%'
+    '0\xa0····┃········├────●───┤·\xa053\xa0%'
     """
     top = min(max(_COVERED * margin, 1.05 * ends[1]), 1.0)
     low, middle, high, limit = (
@@ -116,4 +120,4 @@ def drawn_line(ends: tuple[float, float], *, value: float, margin: float) -> str
     cells[low], cells[high] = "├", "┤"
     cells[limit] = "╂" if low <= limit <= high else "┃"
     cells[middle] = "●"
-    return f"0 {''.join(cells)} {share(round(top, 2))}".replace(" %", "\N{NO-BREAK SPACE}%")
+    return f"0 {''.join(cells)} {share(round(top, 2))}".replace(" ", _SPACE)

@@ -78,7 +78,8 @@ class Contamination:
 class Bounds:
     """The separable share of a candidate with bounds from both sides, each at its level.
 
-    `needed` is about how many texts per sample decide in four of five cases, None where no number would.
+    `needed` is about how many texts per sample decide in four of five cases, None where no number would. `spread` is
+    what two samples of one source may differ by at this size: no candidate can pass at a margin below it.
     """
 
     estimate: float
@@ -86,6 +87,7 @@ class Bounds:
     high: float
     contamination: Contamination
     needed: int | None
+    spread: float = 0.0
 
 
 def units_of(material: Material) -> int:
@@ -136,7 +138,7 @@ def bounds(
     low = min(max(estimate - down, 0.0), 1.0)
     units = min(units_of(candidate), units_of(reference))
     needed = texts_needed(max(estimate, 0.0) if low > 0 else 0.0, (down, up), found, level=plan.level, n=units)
-    return Bounds(max(estimate, 0.0), low, max(high, estimate, 0.0), found, needed)
+    return Bounds(max(estimate, 0.0), low, max(high, estimate, 0.0), found, needed, up)
 
 
 def upper_bound(parts: Parts, found: Contamination, *, level: float) -> float:

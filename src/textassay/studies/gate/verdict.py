@@ -26,6 +26,8 @@ def check_margin(name: str, bounds: Bounds | None, margin: float, *, differs: bo
     parts = {"found": found.found, "error": found.error, "runs": float(found.n_runs)}
     if bounds.needed is not None:
         parts["needed"] = float(bounds.needed)
+    if kind == "margin undecided" and bounds.spread > margin:
+        parts["spread"] = bounds.spread
     finding = Finding(
         kind,
         value=max(bounds.estimate, low),
