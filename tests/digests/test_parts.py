@@ -18,7 +18,7 @@ from textassay.digests.build import Recipe, build_digest, merge_files
 from textassay.digests.digest import Digest
 from textassay.digests.file import read_digest, write_digest
 from textassay.digests.statistics import Layout
-from textassay.engines.local import LocalEngine, ProcessEngine
+from textassay.engines.local import LocalEngine
 from textassay.errors import InputError
 
 RECIPE = Recipe(layout=Layout(16))
@@ -215,6 +215,6 @@ def test_processes_give_the_json_of_threads(tmp_path: Path) -> None:
         sides.append(build_digest(paths, str(tmp_path / f"{name}.digest"), RECIPE, engine=LocalEngine(1)))
     found = [
         plain(ta.compare(sides[0], {"a": sides[1]}, metrics="cnd,distinct", n_resamples=19, engine=engine))
-        for engine in (LocalEngine(1), ProcessEngine(2))
+        for engine in (LocalEngine(1), "processes:2")
     ]
     assert found[0] == found[1]

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-_HOST = "127.0.0.1"
+# Ray replaces 127.0.0.1 in the address of a head by that of a network card, where the head does not listen.
+_HOST = "127.0.0.2"
 _START_WITHIN = 60
 _WAIT = f"""
 import ray, sys, time
@@ -99,7 +100,6 @@ def cluster(*cpus: int) -> Iterator[Cluster]:
         **os.environ,
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(16),
-        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
         "RAY_ADDRESS": f"{_HOST}:{port}",
     }
     made = Cluster(f"{_HOST}:{port}", environment)

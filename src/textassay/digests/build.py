@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from textassay.corpus.files import Span, count_spans, is_cut_by_lines, write_failures_named
@@ -17,11 +18,13 @@ from textassay.corpus.markdown import STRIPS
 from textassay.corpus.printable import listed as cut_list
 from textassay.corpus.printable import printable
 from textassay.corpus.readers import read_sample
+from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.digest import Digest, digest_sample, merge_digests
 from textassay.digests.file import ENDING, MOST_BLOCKS, read_digest, write_digest
 from textassay.digests.shards import about_file, fetched, is_remote, shard_files
 from textassay.digests.statistics import BY_BLOCK, Layout
+from textassay.encoders.base import Encoder, check_name, get_encoder
 from textassay.engines.base import Engine
 from textassay.errors import InputError, Setting
 from textassay.metrics.views import Settings
@@ -31,6 +34,9 @@ _WIDTH = 16
 # Fewer blocks than this give too few exchanges for a test.
 _FEWEST_BLOCKS = 8
 _LARGEST_SKETCH = 1 << 24
+# Encoders whose vectors depend on all texts of a run, or are given for them.
+_FITTED = ("lsa", "bow", "vectors")
+_WHY_NOT_FITTED = " depends on all texts of a run; wanted an encoder that reads one text at a time, such as static"
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class Recipe:
     encoding: str = "utf-8"
     layout: Layout = field(default_factory=Layout)
     key: str = field(default="", repr=False)
+    encoder: str | None = None
 
     def checked(self) -> "Recipe":
         """The same recipe; an error for one that no digest can be made by."""
@@ -58,7 +65,21 @@ class Recipe:
         get_tokenizer(self.tokenizer, lowercase=self.lowercase)
         if self.strip is not None and self.strip not in STRIPS:
             raise InputError(Setting("strip", self.strip), f"; wanted {', '.join(STRIPS)}")
+        if self.encoder is not None:
+            check_name(self.encoder)
+            if self.encoder.partition(":")[0] in _FITTED:
+                raise InputError(Setting("encoder", self.encoder), _WHY_NOT_FITTED)
         return self
+
+    def settings(self) -> Settings:
+        """What the views of a shard are made with; an encoder is loaded once per process."""
+        tokenizer = get_tokenizer(self.tokenizer, lowercase=self.lowercase)
+        return Settings(tokenizer, None if self.encoder is None else _encoder(self.encoder), strip=self.strip)
+
+
+@cache
+def _encoder(name: str) -> Encoder:
+    return get_encoder(name, reference=Sample.of([], name="no texts"), candidates={})
 
 
 @dataclass(frozen=True)
@@ -94,8 +115,7 @@ def make_part(job: ShardJob) -> Done:
             if span is not None and is_cut_by_lines(path) and span.is_empty():
                 return Done()
             sample = read_sample(span or path, field=recipe.text_field, encoding=recipe.encoding)
-        settings = Settings(get_tokenizer(recipe.tokenizer, lowercase=recipe.lowercase), strip=recipe.strip)
-        digest = digest_sample(sample, settings, layout=recipe.layout, shard=job.name, key=recipe.key)
+        digest = digest_sample(sample, recipe.settings(), layout=recipe.layout, shard=job.name, key=recipe.key)
     except InputError as error:
         return Done(problem=str(error))
     write_digest(digest, job.part)

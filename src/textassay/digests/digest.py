@@ -26,11 +26,11 @@ from textassay.metrics.views import Material, Settings, View
 
 V = TypeVar("V", bound=View)
 
-# Texts that are counted at a time.
-_TEXTS_AT_ONCE = 262_144
+# Texts that are counted at a time, without and with vectors.
+_TEXTS_AT_ONCE, _VECTORS_AT_ONCE = 262_144, 32_768
 # Shards that a description lists.
 _MOST_SHOWN = 20
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, order=True)
@@ -55,6 +55,8 @@ class Header:
     layout: Layout = field(default_factory=Layout)
     key: str = ""
     private: bool = False
+    # The name of the encoder whose vectors are summed.
+    encoder: str | None = None
     version: int = VERSION
 
     def difference(self, other: Self) -> str | None:
@@ -63,6 +65,7 @@ class Header:
             ("version", self.version, other.version),
             ("tokenizer", self.tokenizer, other.tokenizer),
             ("removed markup", self.strip or "none", other.strip or "none"),
+            ("encoder", self.encoder or "none", other.encoder or "none"),
             ("number of blocks", self.layout.n_blocks, other.layout.n_blocks),
             ("width of the sketch", self.layout.sketch or "exact", other.layout.sketch or "exact"),
             ("hashed words", "yes" if self.private else "no", "yes" if other.private else "no"),
@@ -122,6 +125,7 @@ class Digest:
             ("removed markup", header.strip or "none"),
             ("blocks", f"{layout.n_blocks:,} with {self.block_texts.min():,} to {self.block_texts.max():,} texts"),
             ("counts", f"{counts}, n-grams up to order {layout.orders[-1]}"),
+            ("vectors", header.encoder or "none"),
             ("words", f"hashed with a secret ({header.key[:8]})" if header.private else "hashed"),
         ]
         shards = [
@@ -141,7 +145,7 @@ def digest_sample(
     sample
         The texts. Where it has ids, they deal its texts into blocks, otherwise the name of the shard and the position.
     settings
-        The tokenizer, and the markup that is taken out.
+        The tokenizer, the markup that is taken out, and the encoder; without one, the digest has no vectors.
     layout
         The number of blocks, and the width of the sketch.
     shard
@@ -155,26 +159,28 @@ def digest_sample(
         What the texts count.
     """
     layout, shard = layout or Layout(), sample.name if shard is None else shard
-    sample = stripped(sample, settings.strip)
-    header = Header(settings.tokenizer.signature, settings.strip, layout, _key_digest(key), bool(key))
+    sample, encoder = stripped(sample, settings.strip), settings.encoder
+    layout = replace(layout, dimension=0 if encoder is None else encoder.dimension)
+    name = None if encoder is None else encoder.name
+    header = Header(settings.tokenizer.signature, settings.strip, layout, _key_digest(key), bool(key), name)
     places = _places(sample, shard, key)
     blocks = block_numbers(places, layout.n_blocks)
-    parts = [
-        _tables(sample, settings, blocks, begin, layout, key) for begin in range(0, max(len(sample), 1), _TEXTS_AT_ONCE)
-    ]
+    size = _TEXTS_AT_ONCE if encoder is None else _VECTORS_AT_ONCE
+    starts = range(0, max(len(sample), 1), size)
+    parts = [_tables(sample, settings, blocks, slice(begin, begin + size), layout, key) for begin in starts]
     about = Shard(_hashed_name(shard, key), len(sample), _content(sample.texts, key))
     return Digest(sample.name, header, (about,), KeptTables(merged_tables(parts)))
 
 
 def _tables(
-    sample: Sample, settings: Settings, blocks: I64, begin: int, layout: Layout, key: str
+    sample: Sample, settings: Settings, blocks: I64, chosen: slice, layout: Layout, key: str
 ) -> Mapping[str, BlockTable]:
-    end = min(begin + _TEXTS_AT_ONCE, len(sample))
-    part = Sample.of(sample.texts.slice(begin, end - begin), name=sample.name)
-    if len(part) != end - begin:
+    texts = sample.texts[chosen]
+    part = Sample.of(texts, name=sample.name)
+    if len(part) != len(texts):
         raise InputError(f"{printable(sample.name)}: has blank texts; wanted texts that are read by read_sample")
     material = _SecretMaterial(part, settings, secret=_secret_number(key)) if key else Material(part, settings)
-    return tables_of(material, blocks[begin:end], layout)
+    return tables_of(material, blocks[chosen], layout)
 
 
 @dataclass(frozen=True, eq=False)

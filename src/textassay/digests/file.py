@@ -189,7 +189,7 @@ def _plain(digest: Digest, counts: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _digest(plain: Mapping[str, Any], tables: Any, name: str) -> Digest:
-    names = ("tokenizer", "strip", "key", "private", "version")
+    names = ("tokenizer", "strip", "key", "private", "encoder", "version")
     header = Header(layout=Layout(**plain["layout"]), **{name: plain[name] for name in names})
     shards = tuple(Shard(str(name), int(n), str(content)) for name, n, content in plain["shards"])
     return Digest(name, header, shards, tables, int(plain["skipped"]))

@@ -14,8 +14,10 @@ from textassay.corpus.arrays import F64, I64, U64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences, mix, text_keys
 from textassay.corpus.markup import Markup
 from textassay.digests.block_table import BlockTable, sketched
+from textassay.digests.vectors import tables_of_vectors
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.overlap import TextEdges
+from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material
 
 # Orders of n-grams that are counted, as far as the default metrics need them; and of openings and endings. A sketch
@@ -36,10 +38,13 @@ STEPS = 4
 
 @dataclass(frozen=True)
 class Layout:
-    """How a digest is laid out: its number of blocks, and the counters of its sketches (0: exact tables)."""
+    """How a digest is laid out: its number of blocks, the counters of its sketches (0: exact tables), and the numbers
+    of a vector (0: no vectors).
+    """
 
     n_blocks: int = 40
     sketch: int = 0
+    dimension: int = 0
 
     @property
     def orders(self) -> tuple[int, ...]:
@@ -71,6 +76,9 @@ def tables_of(material: Material, blocks: NDArray[np.int64], layout: Layout) -> 
     found["form"] = BlockTable.of_texts(material.view(Markup).shown, blocks, layout.n_blocks)
     found["features"] = _features(ngrams, blocks, layout.features)
     found["copies"] = fewest(BlockTable.of(text_keys(sequences), blocks))
+    if layout.dimension:
+        vectors = material.view(Vectors).values
+        found |= tables_of_vectors(vectors, blocks, layout.n_blocks, by_block=not layout.sketch)
     return found
 
 

@@ -1,6 +1,8 @@
 """Views of digests: what metrics and tests read, with one row per block of texts in place of one row per text."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -8,17 +10,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from textassay.corpus.arrays import F64, I64, Bool
+from textassay.corpus.arrays import F32, F64, I64, Bool
 from textassay.corpus.hashed_ngrams import Incidence
 from textassay.corpus.sample import TEXT, Sample
 from textassay.digests.block_table import BlockTable
 from textassay.digests.digest import Digest
 from textassay.digests.tables import GroupedTables
+from textassay.digests.vectors import features_of_block, products_of_block, vectors_of_block
 from textassay.engines.partitions import EVERYTHING, Part, Tally
 from textassay.errors import InputError
 from textassay.metrics.ngrams.counts import Ngrams, Table, TextNgrams, whole_sum
 from textassay.metrics.ngrams.overlap import Edges, TextEdges
 from textassay.metrics.registry import Request
+from textassay.metrics.vectors.features import GROUPS, FeatureSums
+from textassay.metrics.vectors.vectors import Batch, Moments, Scatter, Vectors
 from textassay.metrics.views import Material, Settings, View
 
 V = TypeVar("V", bound=View)
@@ -191,6 +196,10 @@ class BlockMaterial(Material):
         if kind in (TextNgrams, TextEdges):
             counted = "grams" if kind is TextNgrams else "edges"
             return BlockNgrams.of_digest(self.digest, counted, self.part, self.tally)
+        if kind is Moments:
+            return BlockMoments.of_digest(self.digest)
+        if kind is Vectors:
+            return feature_sums(self.digest)
         if kind in (Ngrams, Edges):
             texts = self.view(kind.source)
             if not self.digest.header.layout.sketch:
@@ -214,10 +223,90 @@ class BlockMaterial(Material):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class BlockMoments(Moments):
+    """The mean and the scatter of vectors that are not known; scatters by block where the digest has them."""
+
+    by_block: tuple[Scatter, ...] = field(kw_only=True)
+
+    @classmethod
+    def of_digest(cls, digest: Digest) -> Self:
+        """Those of the vectors of a digest."""
+        layout, tables = digest.header.layout, digest.tables
+        sums = vectors_of_block(tables["vector sums"], layout.n_blocks, layout.dimension)
+        counts = digest.block_texts
+        if "vector products" in tables:
+            products = products_of_block(tables["vector products"], layout.n_blocks, layout.dimension)
+            parts = tuple(_scatter(n, rows, both) for n, rows, both in zip(counts, sums, products, strict=True))
+            whole = products.sum(axis=0)
+        else:
+            whole, parts = products_of_block(tables["vector products whole"], 1, layout.dimension)[0], ()
+        total = _scatter(counts.sum(), sums.sum(axis=0), whole)
+        return cls(layout.dimension, (Batch(total.count, _no_vectors),), {"total": total}, by_block=parts)
+
+    @property
+    def few(self) -> bool:
+        """Always the scatter: there are no vectors."""
+        return False
+
+    @property
+    def has_vectors(self) -> bool:
+        """There are none."""
+        return False
+
+    def left_out(self, labels: I64) -> Iterator[Self]:
+        """The moments with each fold of blocks left out in turn."""
+        for fold in range(int(labels.max()) + 1):
+            left = [each for each, label in zip(self.by_block, labels, strict=True) if label == fold]
+            total = self.total.without(reduce(lambda a, b: a.merge(b), left)) if left else self.total
+            yield replace(self, batches=(Batch(total.count, _no_vectors),), _made={"total": total}, by_block=())
+
+
+def _scatter(count: int, sums: F64, products: F64) -> Scatter:
+    mean = sums / max(count, 1)
+    return Scatter(int(count), mean, products - count * np.outer(mean, mean))
+
+
+def _no_vectors() -> F32:
+    raise InputError("a digest has no vectors of single texts")
+
+
+def feature_sums(digest: Digest) -> FeatureSums:
+    """The random features of the vectors of a digest."""
+    layout, tables = digest.header.layout, digest.tables
+    moments = BlockMoments.of_digest(digest) if has_products(digest) else None
+    blocks = features_of_block(tables["vector features"], layout.n_blocks, 1, layout.dimension)
+    has_whole = "vector features whole" in tables
+    whole = features_of_block(tables["vector features whole"], 1, GROUPS, layout.dimension)[0] if has_whole else None
+    sums = vectors_of_block(tables["vector sums"], layout.n_blocks, layout.dimension)
+    texts = digest.block_texts.astype(np.float64)
+    return FeatureSums(
+        np.zeros((0, layout.dimension), np.float32),
+        texts=texts,
+        blocks=blocks,
+        whole=blocks.sum(axis=0) if whole is None else whole,
+        # Vectors without products have length 1, as those of most encoders.
+        squares=texts.sum() if moments is None else _squares(moments),
+        sums=sums.sum(axis=0),
+    )
+
+
+def _squares(moments: Moments) -> float:
+    total = moments.total
+    return float(np.trace(total.cross) + total.count * (total.mean @ total.mean))
+
+
+def has_products(digest: Digest) -> bool:
+    """Whether a digest has the products of the numbers of its vectors, by block or of all of them."""
+    return any(name in digest.tables for name in ("vector products", "vector products whole"))
+
+
 def why_left_out(request: Request, digest: Digest, n_parts: int = 1) -> str | None:
     """Why a metric cannot be measured on this digest, None if it can be."""
     layout = digest.header.layout
     orders: dict[type, tuple[int, ...]] = {Ngrams: layout.orders, Edges: layout.edges}
+    if set(request.metric.views) & {Vectors, Moments}:
+        return _why_vectors_left_out(request, digest)
     if not set(request.metric.views) <= set(orders):
         return "needs the texts"
     n = request.options.get("n", 1)
@@ -228,6 +317,31 @@ def why_left_out(request: Request, digest: Digest, n_parts: int = 1) -> str | No
     if not request.metric.adds_up and n_parts > 1:
         return "reads all n-grams at once, and this digest is too large for that"
     return None
+
+
+# The metrics on vectors that sums are enough for, with the options that they are enough for.
+_ON_VECTORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "frechet": {"variant": ("plugin",)},
+    "mmd": {"kernel": ("rbf",), "variant": ("v", "u")},
+}
+
+
+def _why_vectors_left_out(request: Request, digest: Digest) -> str | None:
+    if not digest.header.layout.dimension:
+        return "needs vectors, and this digest was made without an encoder"
+    wanted = _ON_VECTORS.get(request.metric.name)
+    if wanted is None or any(request.options[option] not in values for option, values in wanted.items()):
+        return "needs the vectors of single texts"
+    return None
+
+
+def as_answered(request: Request, digest: Digest) -> Request:
+    """The request with the interval and the test that digests of this kind allow."""
+    if request.metric.name != "frechet":
+        return request
+    by_block = "vector products" in digest.tables
+    interval = request.metric.interval if by_block else None
+    return replace(request, metric=replace(request.metric, interval=interval, test=None))
 
 
 def joined_blocks(digest: Digest, group_of_block: NDArray[np.int64]) -> Digest:

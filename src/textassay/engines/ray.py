@@ -129,8 +129,9 @@ def _started(ray: Any, address: str, workers: int) -> None:
         options |= {"num_cpus": workers or os.cpu_count(), "include_dashboard": False, "_node_ip_address": _LOOPBACK}
         ray.init(address="local", **options)
         return
-    if address.startswith(f"{_LOOPBACK}:"):
-        options["_node_ip_address"] = _LOOPBACK
+    host = address.rpartition(":")[0]
+    if host.startswith("127."):
+        options["_node_ip_address"] = host
     pool = ThreadPoolExecutor(1)
     try:
         pool.submit(ray.init, address=address, **options).result(timeout=2 * ANSWER_WITHIN)

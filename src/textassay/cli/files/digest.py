@@ -42,6 +42,13 @@ def make(
     tokenizer: options.Tokenizer = "words",
     lowercase: options.Lowercase = False,
     strip: options.Strip = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Sum the vectors of this encoder too, such as static or minilm:int8, for frechet and mmd.",
+        ),
+    ] = None,
     field: options.Field = None,
     encoding: options.Encoding = "utf-8",
     private: Annotated[
@@ -71,7 +78,7 @@ def make(
     key = "" if private is None else read_whole(private).decode(errors="replace").strip()
     if private is not None and not key:
         raise InputError(f"{private}: is empty; wanted a secret, such as 32 random characters")
-    recipe = Recipe(tokenizer, lowercase, strip, field, encoding, Layout(blocks, sketch), key).checked()
+    recipe = Recipe(tokenizer, lowercase, strip, field, encoding, Layout(blocks, sketch), key, encoder).checked()
     digest = build_digest(shards, out, recipe, engine=get_engine(engine, anywhere=True), skip_bad=skip_bad)
     if not quiet:
         skipped = f"; {digest.n_skipped:,} left out" if digest.n_skipped else ""

@@ -18,7 +18,8 @@ from textassay.corpus.sample import stream
 from textassay.digests.block_table import BlockTable
 from textassay.digests.digest import Digest
 from textassay.digests.statistics import FRACTION, fewest
-from textassay.digests.views import joined_blocks, part_of
+from textassay.digests.vectors import vectors_of_block
+from textassay.digests.views import feature_sums, joined_blocks, part_of
 from textassay.engines.base import Engine
 from textassay.engines.local import LocalEngine
 from textassay.engines.partitions import EVERYTHING, Part, Tally, over_parts
@@ -41,6 +42,7 @@ from textassay.inference.p_values import is_significant
 from textassay.inference.permutation import Design
 from textassay.inference.result import signature
 from textassay.metrics.learned.separable import SEPARABLE
+from textassay.metrics.vectors.features import feature_bandwidth, kernel_sums, kernel_weights
 
 # Blocks of both corpora have the same number of texts up to this share.
 _ALIKE = 0.05
@@ -148,6 +150,7 @@ def _signature(
 ) -> str:
     header = candidate.header
     settings = {"tok": header.tokenizer} | ({"strip": header.strip} if header.strip else {})
+    settings |= {"enc": header.encoder} if header.encoder else {}
     counts = {"counts": f"sketch-{header.layout.sketch}" if header.layout.sketch else "exact"}
     resampling = {"level": plan.level, "candidates": plan.n_candidates, "resamples": n_resamples, "design": design.kind}
     return signature(
@@ -191,6 +194,23 @@ def _statistics(candidate: Digest, reference: Digest, n_parts: int, engine: Engi
     shown = pair.table("form").rows(len(texts), len(Markup.traits))
     varied = np.minimum(shown.sum(axis=0), texts.sum() - shown.sum(axis=0)) >= FEWEST_TEXTS
     yield "form", fourth_powers(shown[:, varied].T.astype(np.float64), texts)
+    if layout.dimension:
+        yield from _vector_statistics(candidate, reference, texts)
+
+
+def _vector_statistics(candidate: Digest, reference: Digest, texts: F64) -> Iterator[tuple[str, Statistic]]:
+    """The members on vectors: the distance by random features, and the classifier on the mean vectors of blocks."""
+    one, other = feature_sums(candidate), feature_sums(reference)
+    blocks = np.concatenate((one.blocks, other.blocks))
+    between = kernel_sums(blocks, blocks, kernel_weights(feature_bandwidth(one, other)))
+    yield "mmd", PairMatrix.of(between, texts).distances
+    rows = np.concatenate([_vector_sums(each) for each in (candidate, reference)])
+    yield "ridge", ridge_on_units(rows @ rows.T, texts).agreements
+
+
+def _vector_sums(digest: Digest) -> F64:
+    layout = digest.header.layout
+    return vectors_of_block(digest.tables["vector sums"], layout.n_blocks, layout.dimension)
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,7 +79,8 @@ def distances_left_out(
     """
     groups = int(labels.max()) + 1
     sizes = np.bincount(labels, minlength=groups)
-    if len(changed) - sizes.max() <= changed.dimension or len(fixed) <= unbiased:
+    few = len(changed) - sizes.max() <= changed.dimension or len(fixed) <= unbiased
+    if few or not changed.has_vectors:
         yield from (quick_distance(rest, fixed, unbiased=unbiased) for rest in changed.left_out(labels))
         return
     base, total = factor(fixed, unbiased=unbiased), changed.total

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from textassay.corpus.arrays import F32, F64, I64
+from textassay.metrics.vectors.features import FeatureSums, feature_bandwidth
 from textassay.metrics.vectors.vectors import Joint, squared_distances
 
 Kernel = Literal["rbf", "laplacian", "energy", "polynomial"]
@@ -27,8 +28,12 @@ def bandwidth(joint: Joint) -> float:
     """Half the median distance between pooled texts, over all pairs of up to `BANDWIDTH_TEXTS` texts.
 
     Of more texts, that many are used, evenly spaced in an order that depends on the vectors only. If the median is 0,
-    because most texts are the same, the mean of the positive distances is used instead.
+    because most texts are the same, the mean of the positive distances is used instead. Of digests, which have no
+    vectors of single texts, it is half of the root of the mean squared distance.
     """
+    one, other = joint.candidate, joint.reference
+    if isinstance(one, FeatureSums) and isinstance(other, FeatureSums):
+        return feature_bandwidth(one, other)
     return joint.once("bandwidth", lambda: _bandwidth(joint))
 
 

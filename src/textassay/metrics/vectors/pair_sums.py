@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from textassay.corpus.arrays import F64, I64
+from textassay.metrics.vectors.features import FeatureSums, feature_bandwidth, kernel_sums, kernel_weights
 from textassay.metrics.vectors.kernels import (
     Kernel,
     computed_together,
@@ -73,6 +74,8 @@ class PairSums:
 
 def observed(joint: Joint, kernel: Kernel) -> PairSums:
     """The sums of the two samples."""
+    if isinstance(joint.candidate, FeatureSums):
+        return _of_corpora(joint)
     rows, own, n = _row_sums(joint, kernel), with_itself(kernel, joint.values), joint.sizes[0]
     sizes = texts_by_slice(joint, np.repeat((0, 1), joint.sizes), 2)
     return PairSums(
@@ -85,6 +88,8 @@ def observed(joint: Joint, kernel: Kernel) -> PairSums:
 
 def without_groups(joint: Joint, kernel: Kernel, labels: Sequence[I64]) -> tuple[PairSums, PairSums]:
     """The sums with each group of the candidate left out, and with each group of the reference."""
+    if isinstance(joint.candidate, FeatureSums):
+        return _without_blocks(joint, labels[0], side=0), _without_blocks(joint, labels[1], side=1)
     return _without(joint, kernel, labels[0], side=0), _without(joint, kernel, labels[1], side=1)
 
 
@@ -183,6 +188,8 @@ _MOST_UNITS = 5000
 
 def exchanged(joint: Joint, kernel: Kernel, resamples: Resamples) -> PairSums:
     """The sums of each row of labels; texts outside the candidate's mask are the reference."""
+    if isinstance(joint.candidate, FeatureSums):
+        return _of_blocks(joint, *(mask.astype(np.float64) for mask in resamples.masks))
     if resamples.n_units > _MOST_UNITS:
         return _by_smaller_sample(joint, kernel, resamples)
     units, n_units = resamples.units, resamples.n_units
@@ -288,3 +295,48 @@ def _index(rows: I64, columns: I64) -> tuple[slice | I64, slice | I64]:
 
 def _consecutive(units: I64) -> bool:
     return bool(units[-1] - units[0] == len(units) - 1)
+
+
+def _of_corpora(joint: Joint) -> PairSums:
+    """The sums of two corpora from all random features."""
+    one, other = _features(joint)
+    both = np.stack((one.whole, other.whole))
+    sums = kernel_sums(both, both, kernel_weights(feature_bandwidth(one, other)))
+    return _of_sums(sums[0, 0], sums[1, 1], sums[0, 1], float(len(one)), float(len(other)))
+
+
+def _without_blocks(joint: Joint, labels: I64, *, side: int) -> PairSums:
+    """The sums without each fold of blocks of one corpus."""
+    sizes = [len(each.texts) for each in _features(joint)]
+    masks = [np.ones((int(labels.max()) + 1, sum(sizes))) for _ in sizes]
+    masks[0][:, sizes[0] :] = masks[1][:, : sizes[0]] = 0.0
+    blocks = np.arange(sizes[side]) + side * sizes[0]
+    masks[side][labels, blocks] = 0.0
+    return _of_blocks(joint, masks[0], masks[1])
+
+
+def _of_blocks(joint: Joint, candidate: F64, reference: F64) -> PairSums:
+    """The sums of the blocks that each row chooses for the two samples."""
+    one, other = _features(joint)
+
+    def make() -> F64:
+        blocks = np.concatenate((one.blocks, other.blocks))
+        return kernel_sums(blocks, blocks, kernel_weights(feature_bandwidth(one, other)))
+
+    between, texts = joint.once("kernel sums of blocks", make), np.concatenate((one.texts, other.texts))
+    of_candidate = candidate @ between
+    within = (of_candidate * candidate).sum(axis=1), ((reference @ between) * reference).sum(axis=1)
+    return _of_sums(*within, (of_candidate * reference).sum(axis=1), candidate @ texts, reference @ texts)
+
+
+def _of_sums(one: F64, other: F64, across: F64, n: F64 | float, m: F64 | float) -> PairSums:
+    """Sums over all pairs, without those of texts with themselves, whose kernel is 1."""
+    selves = np.asarray(n, dtype=np.float64), np.asarray(m, dtype=np.float64)
+    return PairSums((one - n, other - m), across, selves, (selves[0][..., None], selves[1][..., None]))
+
+
+def _features(joint: Joint) -> tuple[FeatureSums, FeatureSums]:
+    one, other = joint.candidate, joint.reference
+    assert isinstance(one, FeatureSums)
+    assert isinstance(other, FeatureSums)
+    return one, other

@@ -220,6 +220,11 @@ class Moments(Memo):
         return len(self) <= self.dimension
 
     @property
+    def has_vectors(self) -> bool:
+        """Whether the vectors can be read; digests have their sums only."""
+        return True
+
+    @property
     def total(self) -> Scatter:
         """The scatter of all vectors."""
         return self.once("total", lambda: reduce(lambda a, b: a.merge(b), map(Scatter.of, self.vectors())))

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from textassay import errors
+from textassay.corpus.arrays import F32
 from textassay.corpus.printable import listed as cut_list
 from textassay.corpus.printable import many, printable, quoted
 from textassay.corpus.sample import stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.digest import Digest
 from textassay.digests.file import is_digest, read_digest
-from textassay.digests.views import BlockMaterial, joined_blocks, why_left_out
+from textassay.digests.views import BlockMaterial, as_answered, joined_blocks, why_left_out
 from textassay.engines.base import Engine
 from textassay.engines.partitions import Part, Tally, over_parts_of_all
 from textassay.errors import InputError
@@ -31,6 +32,7 @@ from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Plan
 from textassay.inference.result import result_of
 from textassay.metrics.registry import Request, parse_requests
+from textassay.metrics.vectors.vectors import Moments
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.verdict import Row, Setting, judge
@@ -111,25 +113,39 @@ def compare_digests(
 
 def _answerable(metrics: Sequence[str], digest: Digest, n_parts: int) -> tuple[list[Request], list[str]]:
     """The requests that digests of this kind can answer, and a note on the others; an error if one was named."""
-    asked = parse_requests(metrics, families=() if metrics else ("ngram",))
+    families = ("ngram", "embedding") if digest.header.encoder else ("ngram",)
+    asked = parse_requests(metrics, families=() if metrics else families)
     why = {request: why_left_out(request, digest, n_parts) for request in asked}
     refused = [f"{request.label}: {reason}" for request, reason in why.items() if reason is not None]
     if metrics and refused:
         raise InputError(f"{refused[0]}; wanted metrics that digests have: {_known(digest, n_parts)}")
-    return [request for request, reason in why.items() if reason is None], [
+    return [as_answered(request, digest) for request, reason in why.items() if reason is None], [
         f"left out, because digests do not have what they need: {cut_list(refused, 12)}" for _ in refused[:1]
     ]
 
 
 def _known(digest: Digest, n_parts: int) -> str:
-    asked = parse_requests([], families=("ngram",))
+    asked = parse_requests([], families=("ngram", "embedding"))
     found = [request.label for request in asked if why_left_out(request, digest, n_parts) is None]
     return ", ".join(found)
 
 
 def _settings(digest: Digest) -> ViewSettings:
     name, _, lowercase = digest.header.tokenizer.partition("+")
-    return ViewSettings(get_tokenizer(name, lowercase=bool(lowercase)), strip=digest.header.strip)
+    encoder = _KnownEncoder(digest.header.encoder, digest.header.layout.dimension) if digest.header.encoder else None
+    return ViewSettings(get_tokenizer(name, lowercase=bool(lowercase)), encoder, strip=digest.header.strip)
+
+
+@dataclass(frozen=True)
+class _KnownEncoder:
+    """The encoder that the vectors of a digest were made with; digests have no texts that it could encode."""
+
+    name: str
+    dimension: int
+
+    def encode(self, texts: Sequence[str], /) -> F32:
+        """An error: there are no texts."""
+        raise InputError(f"digests have no texts; wanted none to encode, got {len(texts):,}")
 
 
 def _about(digest: Digest) -> str:
@@ -181,11 +197,17 @@ def _jobs(
         found[name, "reference"] = _Job(tuple(requests), parts, plan, test=plan.n_resamples > 0)
     if reference.header.layout.n_blocks >= 2 * FEWEST_BLOCKS:
         one, other = _halves(reference, plan.seed)
+        comparing = tuple(_halved(requests, reference))
         found["", "halves"] = _Job(comparing, {"candidate": one, "reference": other}, plan)
         for name, each in candidates.items():
             half = _halves(each, plan.seed)[0]
             found[name, "half"] = _Job(comparing, {"candidate": half, "reference": other}, plan)
     return found
+
+
+def _reads_halves(request: Request, digest: Digest) -> bool:
+    """Whether a metric can be measured on some of the blocks: products of vectors may be summed for all blocks only."""
+    return Moments not in request.metric.views or "vector products" in digest.tables
 
 
 def _halves(digest: Digest, seed: int) -> tuple[Digest, Digest]:
@@ -206,15 +228,19 @@ def _baseline_column(requests: Sequence[Request], reference: Digest, measured: _
     describing = [request for request in requests if not request.metric.compares]
     found |= dict(zip(describing, measured["", "own"].results, strict=True))
     if ("", "halves") in measured:
-        comparing = [request for request in requests if request.metric.compares]
-        found |= dict(zip(comparing, measured["", "halves"].results, strict=True))
+        found |= dict(zip(_halved(requests, reference), measured["", "halves"].results, strict=True))
     return Column("real v real", reference.n, reference.content, tuple(found[r] for r in requests))
+
+
+def _halved(requests: Sequence[Request], digest: Digest) -> list[Request]:
+    """The metrics that compare halves of digests."""
+    return [request for request in requests if request.metric.compares and _reads_halves(request, digest)]
 
 
 def _column(name: str, requests: Sequence[Request], candidate: Digest, measured: _Found) -> Column:
     found, again = measured[name, "reference"], measured.get((name, "half"))
-    comparing = [request for request in requests if request.metric.compares]
-    at_size = {} if again is None else dict(zip([r.label for r in comparing], again.results, strict=True))
+    halved = _halved(requests, candidate)
+    at_size = {} if again is None else dict(zip([r.label for r in halved], again.results, strict=True))
     return Column(
         candidate.name,
         candidate.n,
