@@ -194,17 +194,62 @@ def test_the_tutorial_can_be_followed(
     exec(script, {})
     lines = [line for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL) for line in block.splitlines()]
     shown = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL)
-    assert len(lines) == 4
-    for line, expected in zip(lines, [*shown, ""], strict=True):
-        if line == "textassay run release":
-            (tmp_path / "textassay.toml").write_text(config, encoding="utf-8")
-        # Fewer exchanges than the tutorial's, and no encoder that may not be installed.
-        fast = ["--quick", "--encoder", "lsa"] if "describe" not in line else []
-        code = run([*shlex.split(line)[1:], *fast])
-        assert code == (1 if line == "textassay run release" or "--max-separable" in line else 0)
+    assert [line.split()[1] for line in lines] == ["describe", "compare", "compare", "run", "compare"]
+    (tmp_path / "textassay.toml").write_text(config, encoding="utf-8")
+    # Fewer exchanges than the tutorial's, and no encoder that may not be installed.
+    fast = ["--quick", "--encoder", "lsa"]
+    codes = {"--max-separable": 1, "run release": 1, "fixed.jsonl": 3}
+    for line, expected in zip(lines, [*shown[:3], "", shown[3]], strict=True):
+        code = run([*shlex.split(line)[1:], *(fast if "describe" not in line else [])])
+        assert code == max((each for words, each in codes.items() if words in line), default=0)
         found = capsys.readouterr().out
         for words in ("new", "batch output", "paired by prompt", "“new” differs", "stock openings", "Gate: failed"):
             assert words in found or words not in expected
+    assert "Gate: undecided" in found
+    check_workflow(text, fast, monkeypatch, capsys)
+
+
+def check_workflow(
+    text: str, fast: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands of the tutorial's workflow fail its build, and write what its steps collect."""
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML")
+    (workflow,) = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL))
+    steps = workflow["jobs"]["texts"]["steps"]
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    (command,) = (step["run"] for step in steps if step.get("run", "").startswith("textassay "))
+    assert run([*shlex.split(command)[1:], *fast]) == 1
+    assert "::error title=new%3A max-separable" in capsys.readouterr().out
+    assert Path("summary.md").read_text(encoding="utf-8").startswith("# Gate: failed")
+    (upload,) = (step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", ""))
+    assert all(Path(path).stat().st_size for path in upload.split())
+
+
+WORKFLOWS = [path for path in DOCUMENTS if "```yaml\n" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_and_hooks_in_the_documents_are_read(path: Path) -> None:
+    """They are YAML of the form that GitHub Actions and pre-commit read, and their commands and options exist."""
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML")
+
+    class Reader(yaml.SafeLoader):  # type: ignore[misc, name-defined, unused-ignore]
+        """A reader that takes the functions of lm-evaluation-harness for their names."""
+
+    Reader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+    for block in re.findall(r"```yaml\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL):
+        found = yaml.load(block, Loader=Reader)
+        steps = [step for job in found.get("jobs", {}).values() for step in job["steps"]]
+        hooks = [hook for repo in found.get("repos", ()) for hook in repo["hooks"]]
+        assert all({"run", "uses"} & set(step) for step in steps)
+        assert all({"id", "name", "entry", "language"} <= set(hook) for hook in hooks)
+        commands = [each["run"] for each in steps if "run" in each] + [hook["entry"] for hook in hooks]
+        for words in map(shlex.split, commands):
+            if words[0] == "textassay":
+                # The options of a study that is run are those of its command.
+                name = "compare" if words[1] == "run" else words[1]
+                known = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+                assert {word for word in words if word.startswith("-")} <= known
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
