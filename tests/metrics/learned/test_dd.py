@@ -199,6 +199,16 @@ def covered(
     return float(np.mean(held[::2])), float(np.mean(held[1::2]))
 
 
+def test_a_random_split_finds_nothing_between_samples_of_the_same_few_texts() -> None:
+    """Copies of a text in the two samples must not go to the same part in pairs: their surplus is chance."""
+    rng, kinds = np.random.default_rng(3), corpus(7, 150)
+    found = []
+    for _ in range(12):
+        drawn = [kinds[k] for k in rng.integers(0, len(kinds), 300)]
+        found.append(metrics.dd(drawn[:150], drawn[150:], classifier="ngram", n_resamples=0).estimate)
+    assert np.mean(found) < 0.12
+
+
 def test_intervals_of_a_random_split_cover_where_texts_are_repeated() -> None:
     """A source of ten texts and one of thirty: held-out texts are further draws, whatever was trained on."""
     called = np.arange(30) < 8

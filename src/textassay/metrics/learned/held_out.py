@@ -81,20 +81,24 @@ def _places(both: LabelledTexts, is_candidate: Bool) -> F64:
     """A number from 0 to 1 per text that decides on its part: the place of the text in a random order of its sample.
 
     The order comes from a hash of each text and of its number among its copies, so that copies go to different parts. A
-    sum over all texts makes it another order for other texts. Groups have a random number each, so that they are not
-    divided.
+    sum over all texts makes it another order for other texts, and a sum over the sample makes it another order for the
+    texts that are in both samples: if their copies went to the same part in pairs, a text that one sample has more
+    often by chance would have its surplus in training and test alike. Groups have a random number each, so that they
+    are not divided.
     """
     salt = mix(both.keys.sum(dtype=np.uint64, keepdims=True) ^ _SPLIT)
     if both.groups is not None:
         return np.asarray(mix(both.groups ^ salt) / 2.0**64)
     places = np.empty(len(both.keys))
+    in_both = np.intersect1d(both.keys[is_candidate], both.keys[~is_candidate])
     for side in (np.flatnonzero(is_candidate), np.flatnonzero(~is_candidate)):
         keys = both.keys[side]
         order = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
         copies = np.empty(len(side), np.uint64)
         copies[order] = np.arange(len(side)) - np.repeat(starts, np.diff(starts, append=len(side)))
-        draws = mix(mix(keys ^ salt) + copies)
+        own = mix(keys.sum(dtype=np.uint64, keepdims=True)) * np.isin(keys, in_both)
+        draws = mix(mix(keys ^ salt ^ own) + copies)
         places[side[np.lexsort((keys, draws))]] = (np.arange(len(side)) + 0.5) / len(side)
     return places
 
