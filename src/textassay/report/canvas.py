@@ -181,7 +181,7 @@ def axes(canvas: Canvas) -> Iterator[Markup]:
     frame, plot = canvas.frame, canvas.plot
     x_title, y_title = _title_of(plot.x), _title_of(plot.y, upwards=True)
     x_title, y_title = (
-        f"{title} (stretched)" if title and axis.bend else title
+        f"{title}, stretched" if title and axis.bend else title
         for title, axis in ((x_title, canvas.x), (y_title, canvas.y))
     )
     if y_title:

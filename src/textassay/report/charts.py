@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
+from textassay.document.blocks import REAL
 from textassay.document.plot import Area, Bars, Discs, Dots, Layer, Line, Marks, Plot
 from textassay.report.canvas import (
     FONT,
@@ -35,7 +36,6 @@ from textassay.report.svg import (
     path,
     plain,
     rectangle,
-    stamps,
     text_width,
     words,
 )
@@ -92,7 +92,8 @@ def _legend_of(layer: Layer) -> Iterator[tuple[Markup, str]]:
             if first:
                 yield key(first.candidate, first.tone, is_open=first.open), layer.name
         case Dots():
-            yield framed_key(stamps(layer.candidate, layer.tone, [(8.0, 8.0)], 4.0)), layer.name
+            # Real text is a ring elsewhere, and a grey point here.
+            yield (key(None, "quiet") if layer.candidate == REAL else key(layer.candidate, layer.tone)), layer.name
         case Discs():
             shown = {disc.tone for disc in layer.discs}
             for tone, name in layer.names:

@@ -311,8 +311,9 @@ _MOST_BESIDE = 44
 
 
 def _crowded(summary: Summary) -> bool:
-    columns = zip(*(row.cells for row in summary.rows), strict=False)
-    return sum(max(len(cell.text) + len(cell.spread) + 2 for cell in cells) for cells in columns) > _MOST_BESIDE
+    columns = zip(summary.columns, *(row.cells for row in summary.rows), strict=False)
+    widths = (max(len(head), *(len(cell.text) + len(cell.spread) + 1 for cell in cells)) for head, *cells in columns)
+    return sum(width + 1 for width in widths) > _MOST_BESIDE
 
 
 def _sections(table: Table) -> list[tuple[str, list[Row]]]:

@@ -43,7 +43,7 @@ TONES = {
     "repeats": Tone("repeats answers", "!", "yellow", "t-differs"),
     "varied": Tone("varied", "=", "green", "t-same"),
     "one wording": Tone("one wording", "!", "red", "t-narrow"),
-    "one meaning": Tone("one meaning", "-", "yellow", "t-differs"),
+    "one meaning": Tone("one meaning", "-", "yellow", "t-elsewhere"),
     "too narrow": Tone("too narrow", "-", "red", "t-narrow"),
     "too wide": Tone("too wide", "+", "blue", "t-wide"),
     "elsewhere": Tone("off target", "↗", "yellow", "t-elsewhere"),

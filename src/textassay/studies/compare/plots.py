@@ -60,7 +60,8 @@ def plane_chart(found: Comparison) -> Chart | None:
     columns = [found.real, *found.candidates]
     units = [unit_of_results(pair[axis] for pair in (_axes(found, c, places) for c in columns)) for axis in (0, 1)]
     labels = [
-        unit.behind(f"{shortened(found.labels[place], 30)}{without}") for place, unit in zip(places, units, strict=True)
+        f"{shortened(found.labels[place], 30)}{without}{f' in {unit.name}' if unit.name else ''}"
+        for place, unit in zip(places, units, strict=True)
     ]
     scaled = [[in_unit(*each) for each in zip(_axes(found, c, places), units, strict=True)] for c in columns]
     names = [shortened(name, 60) for name in found.names]
