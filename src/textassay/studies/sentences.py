@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MOST_NAMED = 4
 _CLOSER = "closer to the reference than two independent samples are"
 _STRIP = '--strip markdown (in Python strip="markdown") shows wording and diversity without it'
+# What a gate measures its classifier with if no contaminant is given.
+DEFAULT_CONTAMINANT = "its own texts with their words in random order"
 
 
 def sentence_of(finding: "Finding") -> str:
@@ -200,7 +202,7 @@ def _within_margin(f: "Finding") -> str:
 
 
 def _contaminant(f: "Finding") -> str:
-    return f.text if f.text.startswith("its own texts") else f"the texts of “{shortened(f.text, 40)}”"
+    return f"the texts of “{shortened(f.text, 40)}”" if f.text else DEFAULT_CONTAMINANT
 
 
 def _beyond_margin(f: "Finding") -> str:

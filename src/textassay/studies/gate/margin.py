@@ -51,14 +51,13 @@ _SURE = 4.0
 _LEAST_FOUND = 0.1
 # A number of texts is enough if four of five samples of this size are decided.
 POWER = 0.8
-SHUFFLED = "its own texts with their words in random order"
 
 
 @dataclass(frozen=True)
 class Contamination:
     """What the classifier separates of texts with a share of a contaminant: the mean over runs and its error.
 
-    `n` is the number of texts of the smaller sample of a run.
+    `n` is the number of texts of the smaller sample of a run, `contaminant` its name, empty if none was given.
     """
 
     share: float
@@ -173,7 +172,7 @@ def contaminated(
         if is_clear or len(values) == most_runs:
             break
     n = min(map(units_of, sides))
-    name = SHUFFLED if contaminant is None else contaminant.name
+    name = "" if contaminant is None else contaminant.name
     return Contamination(share, float(np.mean(values)), _error(values), len(values), n, name)
 
 

@@ -19,7 +19,7 @@ from textassay.document.plot import Line, Marks, Plot, Point, Scale, rule
 from textassay.document.results import COMMON_SETTINGS, setting_pairs
 from textassay.document.words import level_text, sentence
 from textassay.studies.plan.result import SizePlan
-from textassay.studies.sentences import sentence_of
+from textassay.studies.sentences import DEFAULT_CONTAMINANT, sentence_of
 
 _CAUTIONS = ("extrapolated size", "margin below spread")
 
@@ -115,7 +115,7 @@ def _chart(found: SizePlan) -> Chart:
 def _facts(found: SizePlan) -> tuple[tuple[str, str], ...]:
     own = (
         ("Margin", share(found.margin)),
-        ("Contaminant", shortened(found.contaminant, 80)),
+        ("Contaminant", shortened(found.contaminant, 80) or DEFAULT_CONTAMINANT),
         ("Level", level_text(found.level)),
     )
     terms = {"tokenizer": "Tokenizer", "strip": "Markup removed", **COMMON_SETTINGS}
