@@ -15,7 +15,18 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 # `embeddings` also runs `quantised`, `neighbours` and `encoding`. The longest come first, so that tests that run two
 # at a time do not wait for one of them at the end.
-SPEED = ("embeddings", "survey/survey", "startup", "ngrams", "long_texts", "models", "conditional", "huse", "records")
+SPEED = (
+    "embeddings",
+    "survey/survey",
+    "startup",
+    "ngrams",
+    "long_texts",
+    "models",
+    "conditional",
+    "huse",
+    "records",
+    "scale",
+)
 STATISTICS = (
     *(f"calibration/{part}" for part in ("samples", "items", "ratings", "designs", "family_wise", "situations")),
     "power/power",
@@ -24,6 +35,7 @@ STATISTICS = (
     "effect_size",
     "decision",
     "adversarial",
+    "digests",
 )
 
 

@@ -26,6 +26,8 @@ def run_all() -> ModuleType:
 NAMES = (*run_all().SPEED, *run_all().STATISTICS)
 NEEDS = {
     "adversarial": ("torch",),
+    "digests": ("sentence_transformers",),
+    "scale": ("duckdb", "polars"),
     "ngrams": ("fast_bleu",),
     "long_texts": ("mauve", "sentence_transformers", "onnxruntime"),
     "embeddings": ("hyppo", "prdc", "mauve", "sentence_transformers", "onnxruntime"),

@@ -235,7 +235,7 @@ def _of_digests(
         engine=get_engine(engine, anywhere=True),
         unusable=[name for name, value in unusable.items() if value is not None],
     )
-    return gated(counted, rules, None, plan=plan, engine=get_engine(engine, anywhere=True))
+    return gated(counted, rules, None, plan=plan, engine=get_engine(None))
 
 
 def _splits(
