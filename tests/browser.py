@@ -100,6 +100,11 @@ def barriers_of_shape(page: Any) -> list[str]:
     return _serious(page, rules={rule: {"enabled": False} for rule in COLOURS})
 
 
+def barriers_of_colour(page: Any) -> list[str]:
+    """Serious and critical findings on colours alone."""
+    return _serious(page, runOnly={"type": "rule", "values": COLOURS})
+
+
 def _serious(page: Any, **options: Any) -> list[str]:
     axe = pytest.importorskip("axe_playwright_python.base", reason="needs axe-playwright-python")
     if not page.evaluate("'axe' in window"):

@@ -157,10 +157,13 @@ class NotebookBar:
 
 
 class _Html:
-    """What a notebook shows as HTML."""
+    """What a notebook shows as HTML, and nothing as text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
+
+    def __repr__(self) -> str:
+        return ""
 
     def _repr_html_(self) -> str:
         return self._text

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -11,6 +12,7 @@ from textassay.corpus.printable import printable
 from textassay.document.plot import Plot
 from textassay.report.canvas import SMALL_FORM, WIDE, Form, canvas_of
 from textassay.report.charts import draw, legend
+from textassay.report.figure import figure
 from textassay.report.html import asset
 from textassay.report.svg import element, fitted, plain, rectangle, text_width, words
 
@@ -21,14 +23,19 @@ _PANEL = Form("panel", 400.0, 300.0)
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """A drawing; a notebook shows it, `svg` is its text, and `save` writes it to a file."""
+    """A drawing; a notebook shows it, `svg` is its text, `save` writes it to a file, `figure` is for matplotlib."""
 
     title: str
     svg: str
+    plots: tuple[Plot, ...] = ()
 
     def save(self, path: str | Path) -> None:
         """Write the drawing as an SVG file."""
         Path(path).write_text(self.svg, encoding="utf-8")
+
+    def figure(self) -> Any:
+        """The same plots as a matplotlib figure, where matplotlib is installed: `found.plot().figure()`."""
+        return figure(self.plots)
 
     def __repr__(self) -> str:
         return f"Picture({self.title!r}, {len(self.svg):,} characters of SVG)"
@@ -78,7 +85,7 @@ def picture(plots: Sequence[Plot], *, title: str, summary: str = "") -> Picture:
         role="img",
         class_="plot",
     )
-    return Picture(title, f"{whole}\n")
+    return Picture(title, f"{whole}\n", tuple(plots))
 
 
 @dataclass(frozen=True)
