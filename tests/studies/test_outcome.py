@@ -131,6 +131,7 @@ def test_print_shows_the_table_and_repr_is_short(kind: str) -> None:
     assert len(repr(found)) < 200
     assert "\n" not in repr(found)
     assert str(found).count("\n") > 5
+    assert "--report" not in str(found).splitlines()[-1]
     assert found.to_markdown().startswith("#")
     assert found.to_csv().count("\n") > 1
 

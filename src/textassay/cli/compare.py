@@ -71,9 +71,9 @@ def compare(
 ) -> None:
     """Compare generated texts with real ones.
 
-    Measures quality, diversity and what differs. Prints one row per metric and one column per candidate, with
-    confidence intervals, a test for each metric that has a valid one, and a verdict in words. The column "real v real"
-    shows what real text scores against real text.
+    Prints the answer first: one row per candidate, the closest to the reference first, with a verdict, the share of
+    its texts that a classifier tells apart, and quality and diversity beside real text; then what differs. --table
+    prints all metrics with confidence intervals, tests and, in the column "real v real", what real text scores.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.corpus.formats.record import checked_kind

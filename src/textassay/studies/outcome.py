@@ -11,7 +11,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -341,7 +341,10 @@ class Outcome(ABC):
         return str(self._rendered("notebook"))
 
     def __str__(self) -> str:
-        return plain_text(self._rendered("terminal", width=_PLAIN_WIDTH))
+        document = self.document()
+        summary = replace(document.summary, hints=_PYTHON_HINTS if document.summary.hints else ())
+        in_python = replace(document, summary=summary)
+        return plain_text(_renderers("terminal").render(in_python, width=_PLAIN_WIDTH))
 
     def in_terminal(self, *, width: int, height: int | None = None, **view: Any) -> Any:
         """What a terminal shows, for Rich: the answer, and what `table`, `why` and `top` add to it."""
@@ -373,6 +376,8 @@ def _renderers(form: str) -> Any:
 
 
 _PLAIN_WIDTH = 100
+# Where the rest is, in place of the options of a command.
+_PYTHON_HINTS = ("All numbers: to_frame()", "Charts: plot()", "Report: to_html()")
 
 
 def plain_text(rendered: Any) -> str:
