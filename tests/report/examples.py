@@ -17,7 +17,7 @@ from tests.report.builders import (
 )
 from tests.studies.agreement.test_document import found as agreement
 from tests.studies.answers.test_answers import records, run
-from tests.studies.compare.test_document import real_run, usual
+from tests.studies.compare.test_document import SCRIPTS, real_run, usual
 from tests.studies.frontier.test_document import on_texts, oracles, toy
 from tests.studies.history.test_history import found as history
 from tests.studies.huse.test_plane import models as rated_models
@@ -55,6 +55,7 @@ EXAMPLES: dict[str, Callable[[], Outcome]] = {
     "comparison, hostile": hostile_meaning,
     "comparison, estimates": partial(comparison, ["only"], half=None, p=None),
     "comparison, many": partial(usual, 40),
+    "comparison, long names": partial(usual, len(SCRIPTS), SCRIPTS),
     "answers": lambda: run([*records("a", 20, varied=12), *records("b", 15, varied=15, n=3)]),
     "answers of one system": lambda: run(records("a", 3, varied=2)),
     "answers, hostile": hostile_answers,

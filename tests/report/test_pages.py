@@ -227,7 +227,8 @@ def test_pages_have_no_barrier_and_fit_every_screen(opened: Visits, name: str) -
     open_all(shown)
     assert barriers(shown) == []
     assert overflows(shown, (320, 390, 768, 1280)) == {}
-    if "hostile" not in name and name != "unique":
+    # A name of 200 characters has to break.
+    if not any(each in name for each in ("hostile", "unique", "long names")):
         assert broken_words(shown, "table") == []
 
 

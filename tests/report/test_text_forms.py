@@ -203,6 +203,13 @@ class TestLatex:
         assert {line.count("&") for line in rows if "multicolumn" not in line} == {5}
         assert r"\emph{quality}" in text
 
+    def test_metrics_cite_their_sources(self) -> None:
+        text = tables.latex(comparison(2), ["bleu", "no such metric", "cnd"])
+        assert r"Sources: bleu~\cite{papineni2002}, cnd~\cite{li2020}." in text
+        cited = set(re.findall(r"\\cite\{(\w+)\}", text))
+        assert {f"@misc{{{key}," for key in cited} <= set(tables.bibtex(["bleu", "cnd"]).split("\n"))
+        assert "cite" not in tables.latex(comparison(2))
+
     def test_many_candidates_have_rows(self) -> None:
         text = tables.latex(comparison(9))
         rows = [line for line in text.splitlines() if line.endswith(r"\\")]

@@ -288,6 +288,7 @@ def test_a_quick_run_has_the_verdict_of_a_full_one(installed: bool, monkeypatch:
     assert ("mmd" in {member.name for member in bad.members}) == installed
     assert quick.labels == full.labels
     (note,) = (note for note in quick.notes if note.startswith("quick run"))
+    assert any(caveat.startswith("Quick run: 199 exchanges") for caveat in quick.document().summary.caveats)
     assert ("with vectors by toy" if installed else "without vectors") in note
     asked = compare(corpus(1, 260), candidates, quick=True, metrics="energy", encoder=ToyEncoder(), n_resamples=99)
     assert asked.labels == ("energy",)

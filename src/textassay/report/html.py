@@ -78,10 +78,10 @@ class _Limits:
 
 _LIMITS = (
     _Limits(rows=2000, examples=4, charts=80, pairs=2000, candidates=300, notes=200),
-    _Limits(rows=400, examples=3, charts=40, pairs=400, candidates=100),
-    _Limits(rows=100, examples=1, charts=12, pairs=100, candidates=60),
-    _Limits(rows=30, examples=0, charts=4, pairs=30, candidates=40),
-    _Limits(rows=10, examples=0, charts=0, pairs=10, candidates=20, notes=10),
+    _Limits(rows=400, examples=3, charts=40, pairs=400, candidates=200),
+    _Limits(rows=100, examples=1, charts=12, pairs=100, candidates=150),
+    _Limits(rows=30, examples=0, charts=4, pairs=30, candidates=120),
+    _Limits(rows=10, examples=0, charts=0, pairs=10, candidates=100, notes=10),
 )
 
 

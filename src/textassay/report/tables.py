@@ -55,16 +55,18 @@ _POWER = re.compile(f"[{_RAISED}]+")
 _NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
 
 
-def latex(document: Document) -> str:
-    """The tables of metrics and candidates in the style of booktabs, for a paper; needs the package booktabs.
+def latex(document: Document, metrics: Iterable[str] = ()) -> str:
+    r"""The tables of metrics and candidates in the style of booktabs, for a paper; needs the package booktabs.
 
     These are the tables with a column or a row per candidate; a study without any has the tables that a terminal shows.
+    The sources of these metrics are cited below the last table, by the keys of `bibtex`.
     """
     tables = _chosen(document)
     lines = ["% needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}"]
     for number, table in enumerate(tables, 1):
         label = f"tab:{document.kind.replace(' ', '-')}" + (f"-{number}" if len(tables) > 1 else "")
-        lines += _float(document, table if len(table.heads) <= _MOST_COLUMNS else _turned(table), label)
+        sources = _cited(metrics) if number == len(tables) else ""
+        lines += _float(document, table if len(table.heads) <= _MOST_COLUMNS else _turned(table), label, sources)
     return "\n".join(lines) + "\n"
 
 
@@ -96,7 +98,19 @@ def _turned(table: Table) -> Table:
     return Table(heads, tuple(turned), table.title, table.caption, table.footnotes)
 
 
-def _float(document: Document, table: Table, label: str) -> Iterator[str]:
+def _cited(metrics: Iterable[str]) -> str:
+    r"""The metrics with their sources.
+
+    >>> _cited(["bleu", "cnd"])
+    'Sources: bleu~\\cite{papineni2002}, cnd~\\cite{li2020}.'
+    """
+    known, listed = all_metrics(), citations()
+    papers = {name: known[name].paper for name in metrics if name in known}
+    cited = [rf"{_latex(name)}~\cite{{{paper}}}" for name, paper in papers.items() if paper in listed]
+    return f"Sources: {', '.join(cited)}." if cited else ""
+
+
+def _float(document: Document, table: Table, label: str, sources: str) -> Iterator[str]:
     caption = ". ".join(text.rstrip(".") for text in (table.title, document.summary.context) if text)
     notes = [table.caption, *table.footnotes, *(note for row in table.rows for note in row.notes)]
     yield r"\begin{table}"
@@ -110,7 +124,8 @@ def _float(document: Document, table: Table, label: str) -> Iterator[str]:
     yield from _latex_rows(table)
     yield r"\bottomrule"
     yield r"\end{tabular}"
-    yield from (rf"\par\smallskip{{\footnotesize {_latex(note)}\par}}" for note in notes if note)
+    shown = [*(_latex(note) for note in notes if note), *([sources] if sources else [])]
+    yield from (rf"\par\smallskip{{\footnotesize {note}\par}}" for note in shown)
     yield r"\end{table}"
 
 

@@ -297,7 +297,7 @@ class Outcome(ABC):
 
     def to_latex(self) -> str:
         """The tables of metrics and candidates with their intervals, in the style of booktabs, for a paper."""
-        return str(_renderers("tables").latex(self.document()))
+        return str(_renderers("tables").latex(self.document(), self.metrics_used))
 
     def to_bibtex(self) -> str:
         """The sources of the metrics, as BibTeX entries."""

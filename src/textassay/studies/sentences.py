@@ -439,6 +439,9 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "encoder": lambda f: f"{f.text}, so nothing is said about {f.metric}; choose an encoder that reads these texts",
     "stated": lambda f: f.text,
     # Comparisons.
+    "quick run": lambda f: (
+        f"quick run: {f.n[0]:,} exchanges at first and not all metrics; p-values are coarser than in a full run"
+    ),
     "collapsed": lambda f: f"collapsed: {_repeated(f)}",
     "repeats": lambda f: f"repeats itself: {_repeated(f)}; real text {share(f.baseline)}",
     "copies of the reference": _in_reference,

@@ -127,9 +127,13 @@ class Run:
             settings=settings_of_metrics(
                 plan, measurer.requests, measurer.settings, design=self.design.kind, groups=self.design.field
             ),
-            cautions=(*of_reference, *_of_encoder(measurer.settings.encoder)),
+            cautions=(*of_reference, *_of_encoder(measurer.settings.encoder), *self._of_quick_run()),
             gate=Gate(no_worse) if no_worse else None,
         )
+
+    def _of_quick_run(self) -> Iterator[Finding]:
+        if self.quick and self.measurer.plan.n_resamples:
+            yield Finding("quick run", n=(self.measurer.plan.n_resamples,))
 
     def _beside_baseline(self, outcomes: Mapping[str, CandidateMeasured], real: Measured) -> Iterator[Check]:
         """The checks of `no_worse_than` with texts: every metric of every other candidate beside the baseline."""
