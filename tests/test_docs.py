@@ -242,6 +242,8 @@ def test_workflows_and_hooks_in_the_documents_are_read(path: Path) -> None:
         steps = [step for job in found.get("jobs", {}).values() for step in job["steps"]]
         hooks = [hook for repo in found.get("repos", ()) for hook in repo["hooks"]]
         assert all({"run", "uses"} & set(step) for step in steps)
+        # YAML reads the key `on` as true.
+        assert "jobs" not in found or found.keys() >= {"name", True}
         assert all({"id", "name", "entry", "language"} <= set(hook) for hook in hooks)
         commands = [each["run"] for each in steps if "run" in each] + [hook["entry"] for hook in hooks]
         for words in map(shlex.split, commands):
