@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,14 @@ from textassay import plan
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.inference.intervals import wilson
+from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
+from textassay.inference.result import Result
+from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material, Settings
 from textassay.studies.gate.margin import bounds
+from textassay.studies.history.study import change_of
+from textassay.studies.sentences import round_number
 from textassay.studies.stress.damages import Lexicon, shuffled
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -91,7 +97,7 @@ class Scale:
 
     runs: int = 400
     trials: int = 100
-    repeated: int = 40
+    repeated: int = 20
     most_texts: int = 10**9
 
 
@@ -312,8 +318,8 @@ def page(work: Work, scale: Scale, names: Sequence[str]) -> Iterator[str]:
         yield from gates_of(work, corpus, scale)
     if "captions" in names:
         yield from flips(work, scale)
-    if "captions_at_10" in names:
         yield from generators(work, scale)
+        yield from histories(work, scale)
 
 
 def gates_of(work: Work, corpus: Corpus, scale: Scale) -> Iterator[str]:
@@ -390,26 +396,136 @@ def flips(work: Work, scale: Scale) -> Iterator[str]:
 
 def generators(work: Work, scale: Scale) -> Iterator[str]:
     """The six generators of Texygen and held-out captions, at 10 %."""
-    yield "\n## Generators of captions\n"
-    yield "Against captions of the same file that the generators were trained on, margin 10 %.\n"
-    yield "| candidate | texts | decision | bounds | texts that would decide |\n| --- | ---: | --- | --- | ---: |"
-    found = planned(work, captions_at_10(scale), None, scale)
-    n = min((found or {}).get("needed") or 800, scale.most_texts)
-    for name, size in (("held-out captions", n), ("held-out captions", 50), *((each, n) for each in GENERATORS)):
+    # The file is in an order by topics.
+    file = lines("coco_models/real_train.txt")
+    order = stream(0, "decision", "generators").permutation(len(file))
+    pilot, rest = ([file[index] for index in part] for part in np.array_split(order, 2))
 
-        def one(name: str = name, size: int = size) -> dict[str, Any]:
-            real = lines("coco_models/real_train.txt")
-            mine = real[size : 2 * size] if name.startswith("held") else lines(f"coco_models/{name}.txt")[:size]
-            sides = [Material(Sample.of(texts), SETTINGS) for texts in (mine, real[:size])]
-            got = bounds(*sides, margin=0.1, contaminant=None, plan=Plan())
-            assert got is not None
-            return {"low": got.low, "high": got.high, "needed": got.needed}
+    def planning() -> int | None:
+        return plan(pilot, margin=_AT, power=0.9, n_runs=scale.trials, engine="local:1").needed
 
-        got = work.do(f"generator|{name}|{size}", one)
-        if got is not None:
-            decision = "fail" if got["low"] > 0.1 else "pass" if got["high"] <= 0.1 else "undecided"
-            needed = f"{got['needed']:,}" if decision == "undecided" and got["needed"] else ""
-            yield f"| {name} | {size:,} | {decision} | {_share(got['low'])} to {_share(got['high'])} | {needed} |"
+    n = min(work.do("generators|plan", planning) or 1000, scale.most_texts, len(rest) // 2)
+    most = min(len(rest), scale.most_texts)
+    yield f"\n## Generators of captions, margin {100 * _AT:g} %\n"
+    yield (
+        f"Against captions that the generators were trained on. `textassay plan` on a half of them asks for {n:,} texts"
+        " for a power of 90 %; held-out captions and references are drawn from the other half.\n"
+    )
+    yield "| candidate | texts | draws | pass | fail | undecided | bounds of the first draw | texts that would decide |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |"
+    held_out = "held-out captions"
+    rows = [(held_out, n, 20), (held_out, 50, 20), *((name, n, 3) for name in GENERATORS), ("mle", most, 1)]
+    for name, size, draws in rows:
+        found = [
+            work.do(f"generators|{name}|{size}|{draw}", lambda draw=draw: _against_training(name, size, draw, rest))  # type: ignore[misc] # noqa: B023
+            for draw in range(min(draws, scale.runs))
+        ]
+        known = [each for each in found if each is not None]
+        if known:
+            yield _generator_row(name, size, known)
+
+
+_AT = 0.1
+
+
+def _against_training(name: str, size: int, draw: int, rest: Texts) -> dict[str, Any]:
+    """The bounds of one draw of a generator's texts, or of held-out captions, beside captions."""
+    rng = stream(0, "decision", "generators", name, size, draw)
+    order = rng.permutation(len(rest))
+    if name.startswith("held"):
+        mine = [rest[index] for index in order[size : 2 * size]]
+    else:
+        texts = lines(f"coco_models/{name}.txt")
+        mine = [texts[index] for index in rng.permutation(len(texts))[:size]]
+    sides = [Material(Sample.of(texts), SETTINGS) for texts in (mine, [rest[index] for index in order[:size]])]
+    got = bounds(*sides, margin=_AT, contaminant=None, plan=Plan())
+    assert got is not None
+    return {"low": got.low, "high": got.high, "needed": got.needed}
+
+
+def _generator_row(name: str, size: int, found: Sequence[dict[str, Any]]) -> str:
+    decisions = ["fail" if each["low"] > _AT else "pass" if each["high"] <= _AT else "undecided" for each in found]
+    counts = [str(decisions.count(each)) for each in ("pass", "fail", "undecided")]
+    first = found[0]
+    needed = [each["needed"] for each, decision in zip(found, decisions, strict=True) if decision == "undecided"]
+    known = sorted(each for each in needed if each)
+    asked = f"about {round_number(known[len(known) // 2]):,}" if known else ""
+    cells = [name, f"{size:,}", str(len(found)), *counts, f"{_share(first['low'])} to {_share(first['high'])}", asked]
+    return f"| {' | '.join(cells)} |"
+
+
+# Histories.
+
+_RUNS, _TEXTS, _CHANGED_AT = 8, 300, 5
+_FOLLOWED = ("cnd", "ms_jaccard", "bleu", "self_bleu", "distinct:n=2", "repetition")
+_CHANGES = {
+    "none": 0.0,
+    "a tenth of the texts are shuffled captions": 0.1,
+    "a quarter of the texts are shuffled captions": 0.25,
+}
+
+
+def histories(work: Work, scale: Scale) -> Iterator[str]:
+    """How often a history has a change: of runs of one source, and of runs that change."""
+    yield "\n## Histories\n"
+    yield (
+        f"{_RUNS} runs of {_TEXTS} captions each against one reference of as many, followed by {len(_FOLLOWED)}"
+        f" metrics; from run {_CHANGED_AT + 1} on they change. Beside `textassay history`, the rule that compares each"
+        " run with the one before it, by the same intervals at the same level, without correction.\n"
+    )
+    yield "| change | histories | a change is reported | ... and is between these runs | each against its neighbour |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for title, share in _CHANGES.items():
+        runs = min(scale.runs, 50 if share else 200)
+        kept = (
+            work.do(f"history|{share}|{number}", lambda share=share, number=number: _history(share, number))  # type: ignore[misc]
+            for number in range(runs)
+        )
+        found = [each for each in kept if each is not None]
+        if found:
+            hits = sum(each["found"] for each in found)
+            low, high = wilson(hits / len(found), len(found), 0.95)
+            inside = [each["inside"] for each in found if each["found"]]
+            between = _share(np.mean(inside)) if share and inside else ""
+            neighbours = _share(np.mean([each["neighbour"] for each in found]))
+            reported = f"{_share(hits / len(found))} ({_share(low)} to {_share(high)})"
+            yield f"| {title} | {len(found)} | {reported} | {between} | {neighbours} |"
+
+
+def _history(share: float, number: int) -> dict[str, bool]:
+    """Whether a history of captions has a change, whether its interval has the true one, and whether neighbours do."""
+    rng = stream(0, "decision", "history", share, number)
+    file = lines("coco/train.txt")
+    order = rng.permutation(len(file))
+    drawn = [[file[index] for index in part] for part in np.array_split(order[: (_RUNS + 1) * _TEXTS], _RUNS + 1)]
+    for texts in drawn[1 + _CHANGED_AT :]:
+        for index in np.flatnonzero(rng.random(_TEXTS) < share):
+            texts[index] = shuffled(texts[index], Lexicon.of([]), rng)
+    reference, *runs = (Material(Sample.of(texts), SETTINGS) for texts in drawn)
+    requests = parse_requests(_FOLLOWED)
+    measured = [
+        measure(requests, {"candidate": run, "reference": reference}, plan=Plan(n_resamples=19), test=False).results
+        for run in runs
+    ]
+    neighbour = False
+    changes = []
+    for index, request in enumerate(requests):
+        results = {f"{place}": each[index] for place, each in enumerate(measured)}
+        changes.append(
+            change_of(request.label, results, measured[0][index], level=0.95, n_tests=len(requests), seed=number)
+        )
+        neighbour |= any(_apart(one[index], two[index]) for one, two in pairwise(measured))
+    first = min((each for each in changes if each.at), key=lambda each: int(each.at), default=None)
+    inside = first is not None and int(first.start) < _CHANGED_AT <= int(first.end)
+    return {"found": first is not None, "inside": inside, "neighbour": neighbour}
+
+
+def _apart(one: Result, two: Result) -> bool:
+    """Whether two results differ at their level, as independent ones."""
+    if one.interval is None or two.interval is None:
+        return False
+    half = math.hypot(*((each.interval.high - each.interval.low) / 2 for each in (one, two) if each.interval))
+    return abs(one.estimate - two.estimate) > half
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """History: how do metrics move over runs, checkpoints or dates, and when did the first of them change?"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,14 @@ def history(
     real = _by_label(found[-1].comparison.labels, found[-1].comparison.real.results)
     runs = [_run(each, labels) for each in found]
     changes = tuple(
-        _change(label, index, runs, real[label], level=level, n_tests=len(labels), seed=seed)
+        change_of(
+            label,
+            {run.name: run.results[index] for run in runs},
+            real[label],
+            level=level,
+            n_tests=len(labels),
+            seed=seed,
+        )
         for index, label in enumerate(labels)
     )
     if all(change.decision == UNTESTED for change in changes):
@@ -130,23 +137,23 @@ def _run(found: Found, labels: Sequence[str]) -> Run:
     )
 
 
-def _change(
-    label: str, index: int, runs: Sequence[Run], real: Result, *, level: float, n_tests: int, seed: int
+def change_of(
+    label: str, results: Mapping[str, Result], real: Result, *, level: float, n_tests: int, seed: int
 ) -> Change:
-    """Whether a metric changed, over the runs at which it has an interval."""
-    known = [run for run in runs if _error(run.results[index]) is not None]
+    """Whether a metric changed, from its results by run, over the runs at which it has an interval."""
+    known = [name for name, result in results.items() if _error(result) is not None]
     if len(known) < _FEWEST:
-        undefined = next((run.results[index].undefined for run in runs if run.results[index].undefined), None)
+        undefined = next((result.undefined for result in results.values() if result.undefined), None)
         return Change(label, UNTESTED, math.nan, reason=undefined or "no interval")
-    values = np.array([run.results[index].estimate for run in known])
-    errors = common_errors(np.array([_error(run.results[index]) for run in known], dtype=np.float64))
+    values = np.array([results[name].estimate for name in known])
+    errors = common_errors(np.array([_error(results[name]) for name in known], dtype=np.float64))
     if not errors.min() > 0:
         return Change(label, UNTESTED, math.nan, reason="its intervals have no width")
     found = first_step(values, errors, level=level, n_tests=n_tests, rng=stream(seed, "history"))
     if not isinstance(found, Step):
         return Change(label, UNCHANGED, found)
-    at, start, end = (known[place].name for place in (found.at, found.start, found.end))
-    way = _way(known[0].results[index], real, found)
+    at, start, end = (known[place] for place in (found.at, found.start, found.end))
+    way = _way(results[known[0]], real, found)
     return Change(label, CHANGED, found.p, at, start, end, found.before, found.after, way)
 
 
