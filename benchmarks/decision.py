@@ -402,7 +402,7 @@ def generators(work: Work, scale: Scale) -> Iterator[str]:
     pilot, rest = ([file[index] for index in part] for part in np.array_split(order, 2))
 
     def planning() -> int | None:
-        return plan(pilot, margin=_AT, power=0.9, n_runs=scale.trials, engine="local:1").needed
+        return plan(pilot[: 4 * scale.most_texts], margin=_AT, power=0.9, n_runs=scale.trials, engine="local:1").needed
 
     n = min(work.do("generators|plan", planning) or 1000, scale.most_texts, len(rest) // 2)
     most = min(len(rest), scale.most_texts)
