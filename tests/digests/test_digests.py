@@ -1,5 +1,6 @@
 """Digests: they add up to the same bytes in any order and cut, and metrics on them equal those on the texts."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import textassay as ta
 from tests.laws import corpus
 from textassay.corpus.sample import Sample
+from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.block_table import BlockTable, sketched
 from textassay.digests.build import Recipe, build_digest
 from textassay.digests.digest import Digest, digest_sample, merge_digests
@@ -220,6 +222,29 @@ def test_stopped_run_continues(tmp_path: Path) -> None:
 def test_bad_recipes_are_refused(recipe: Recipe, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         recipe.checked()
+
+
+def test_digest_of_another_version_or_tokenizer_is_refused(tmp_path: Path) -> None:
+    digest = made(corpus(1, 50))
+    old = replace(digest, header=replace(digest.header, version=1))
+    write_digest(old, tmp_path / "old.digest")
+    with pytest.raises(InputError, match=r"old\.digest: a digest of version 1; this program reads version \d"):
+        read_digest(tmp_path / "old.digest")
+    settings = Settings(get_tokenizer("whitespace", lowercase=True))
+    other = digest_sample(Sample.of(corpus(2, 50), name="other"), settings, layout=LAYOUTS[0])
+    with pytest.raises(InputError, match=r"tokenizer words and whitespace\+lower; wanted .* the same settings"):
+        ta.compare(digest, {"other": other})
+    with pytest.raises(InputError, match=r"other cannot be merged with shard: tokenizer words and whitespace"):
+        merge_digests([digest, other])
+
+
+@pytest.mark.parametrize("metric", ["ms_jaccard:n=2", "distinct", "entropy"])
+def test_sketch_refuses_metrics_that_need_exact_counts(metric: str) -> None:
+    sketch = made(corpus(1, 50), layout=LAYOUTS[1])
+    with pytest.raises(
+        InputError, match=f"{metric.partition(':')[0]}.*: needs exact counts, and this digest is a sketch; wanted"
+    ):
+        ta.compare(sketch, {"a": sketch.named("a")}, metrics=metric)
 
 
 def test_texts_and_digests_are_not_mixed() -> None:

@@ -14,6 +14,7 @@ from functools import cache
 from math import sqrt
 
 import numpy as np
+from scipy.linalg import hadamard
 from scipy.stats import chi2
 
 from textassay.corpus.arrays import F32, F64, I64
@@ -56,14 +57,12 @@ def _lengths(size: int, group: int) -> F64:
 
 
 def _hadamard(rows: F64) -> F64:
-    """The product of each row with the Hadamard matrix, by sums and differences."""
+    """The product of each row with the Hadamard matrix, which is the Kronecker product of two small ones."""
     n, size = rows.shape
-    step = 1
-    while step < size:
-        pairs = rows.reshape(n, size // (2 * step), 2, step)
-        rows = np.stack((pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]), axis=2)
-        step *= 2
-    return rows.reshape(n, size)
+    few = 1 << ((size.bit_length() - 1) // 2)
+    by_right = (rows.reshape(-1, size // few) @ hadamard(size // few)).reshape(n, few, size // few)
+    by_left = by_right.transpose(0, 2, 1).reshape(-1, few) @ hadamard(few)
+    return np.asarray(by_left.reshape(n, size // few, few).transpose(0, 2, 1).reshape(n, size), dtype=np.float64)
 
 
 def _angles(numbers: I64, group: int) -> F64:
