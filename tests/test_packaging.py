@@ -93,6 +93,18 @@ def test_imports_point_one_way() -> None:
     assert excused == EXCEPTIONS
 
 
+def test_no_file_takes_many_names_of_one_module_of_a_report() -> None:
+    package = ROOT / "src" / "textassay"
+    counts = {
+        f"{file.relative_to(package)}: {node.module}": len(node.names)
+        for file in package.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textassay.report.")
+    }
+    assert len(counts) > 15
+    assert {name: count for name, count in counts.items() if count > 12} == {}
+
+
 @pytest.mark.parametrize(
     ("part", "source", "line"),
     [

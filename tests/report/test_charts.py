@@ -29,8 +29,9 @@ from textassay.document.plot import (
 )
 from textassay.report.axes import alike, axis_of
 from textassay.report.canvas import NARROW, SMALL_FORM, WIDE, Form
-from textassay.report.charts import draw, legend
+from textassay.report.charts import draw
 from textassay.report.labels import Spot, place_labels
+from textassay.report.legend import legend
 from textassay.report.names import short_names
 from textassay.report.picture import picture
 from textassay.report.svg import COLOURS, SHAPES, Box, element, fitted, mark, text_width

@@ -52,6 +52,15 @@ WIDE, NARROW = Form("wide", 760.0, 440.0), Form("narrow", 360.0, 350.0)
 PICTURE, PICTURE_NARROW = Form("picture", 400.0, 310.0), Form("picture-narrow", 360.0, 270.0)
 
 
+def forms_of(plot: Plot, *, is_picture: bool = False) -> tuple[Form, ...]:
+    """The sizes at which a page has this plot: one, or one for wide and one for narrow screens."""
+    if is_picture:
+        return PICTURE, PICTURE_NARROW
+    if plot.size == "large":
+        return WIDE, NARROW
+    return (STRIP if plot.size == "strip" else SMALL_FORM,)
+
+
 @dataclass(frozen=True)
 class Canvas:
     """The axes, the frame of the data, and the whole width of a drawing."""

@@ -1,44 +1,15 @@
-"""The drawing of plots: their layers on a canvas, labels beside their marks, legends, and files of drawings."""
+"""The drawing of plots: their layers on a canvas, and labels beside their marks."""
 
 import math
 from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from textassay.document.blocks import REAL
-from textassay.document.plot import Area, Bars, Discs, Dots, Layer, Line, Marks, Plot
-from textassay.report.canvas import (
-    FONT,
-    LINE,
-    NARROW,
-    PICTURE,
-    PICTURE_NARROW,
-    SMALL,
-    SMALL_FORM,
-    STRIP,
-    WIDE,
-    Canvas,
-    Form,
-    axes,
-    canvas_of,
-)
+from textassay.document.plot import Plot
+from textassay.report.canvas import FONT, LINE, SMALL, Canvas, Form, axes, canvas_of
 from textassay.report.labels import Place, Spot, place_labels
-from textassay.report.layers import DRAWN, Label, class_of, group, line_class
-from textassay.report.svg import (
-    Box,
-    colour_class,
-    element,
-    fitted,
-    framed_key,
-    key,
-    line,
-    mark,
-    path,
-    plain,
-    rectangle,
-    text_width,
-    words,
-)
+from textassay.report.layers import DRAWN, Label, group
+from textassay.report.svg import Box, element, fitted, line, plain, text_width, words
 
 
 def draw(plot: Plot, form: Form, *, id_: str) -> Markup:
@@ -61,57 +32,6 @@ def draw(plot: Plot, form: Form, *, id_: str) -> Markup:
         aria_labelledby=f"{id_}-title {id_}-desc",
         class_=f"plot {form.name}",
     )
-
-
-def forms_of(plot: Plot, *, is_picture: bool = False) -> tuple[Form, ...]:
-    """The sizes at which a page has this plot: one, or one for wide and one for narrow screens."""
-    if is_picture:
-        return PICTURE, PICTURE_NARROW
-    if plot.size == "large":
-        return WIDE, NARROW
-    return (STRIP if plot.size == "strip" else SMALL_FORM,)
-
-
-def legend(plot: Plot) -> list[tuple[Markup, str]]:
-    """The marks and names of the layers that have a name, each once; a mark explains an area of the same name."""
-    if not plot.legend:
-        return []
-    # In the order of the layers; of two entries of one name the last, because areas are drawn first.
-    found = [entry for layer in plot.layers for entry in _legend_of(layer)]
-    return list({name: (drawn, name) for drawn, name in found if name}.values())
-
-
-def _legend_of(layer: Layer) -> Iterator[tuple[Markup, str]]:
-    match layer:
-        case Line():
-            stroke = path([(1.0, 8.0), (15.0, 8.0)], f"curve {line_class(layer)}")
-            drawn = framed_key(stroke + mark(layer.candidate, 8.0, 8.0, r=4.0, tone=layer.tone))
-            yield (drawn if layer.marked else framed_key(stroke)), layer.name
-        case Marks():
-            first = layer.points[0] if layer.points else None
-            if first:
-                yield key(first.candidate, first.tone, is_open=first.open), layer.name
-        case Dots():
-            # Real text is a ring elsewhere, and a grey point here.
-            yield (key(None, "quiet") if layer.candidate == REAL else key(layer.candidate, layer.tone)), layer.name
-        case Discs():
-            shown = {disc.tone for disc in layer.discs}
-            for tone, name in layer.names:
-                if tone in shown:
-                    yield framed_key(_disc_key(tone)), name
-        case Area():
-            yield framed_key(rectangle(2.0, 2.0, 12.0, 12.0, f"area {class_of(layer)}")), layer.name
-        case Bars():
-            for tone, name in zip(layer.tones, layer.names, strict=False):
-                yield framed_key(rectangle(2.0, 2.0, 12.0, 12.0, f"fill {colour_class(None, tone)}")), name
-
-
-def _disc_key(tone: str) -> Markup:
-    """Two circles as in the map: the filled one is larger where there are too many."""
-    have, wanted = {"more": (7.0, 3.5), "less": (3.5, 7.0)}.get(tone, (6.0, 6.0))
-    circles = [element("circle", cx=8.0, cy=8.0, r=have, class_=class_) for class_ in ("disc", "have")]
-    circles.append(element("circle", cx=8.0, cy=8.0, r=wanted, class_="wanted"))
-    return element("g", *circles, class_=colour_class(None, tone))
 
 
 # Labels.

@@ -33,7 +33,9 @@ from textassay.document.blocks import (
     Table,
 )
 from textassay.document.plot import Plot
-from textassay.report.charts import draw, forms_of, legend
+from textassay.report.canvas import forms_of
+from textassay.report.charts import draw
+from textassay.report.legend import legend
 from textassay.report.svg import key
 from textassay.report.tones import Tone, tone_of, tone_of_decision
 from textassay.version import __version__

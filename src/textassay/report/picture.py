@@ -11,9 +11,10 @@ from markupsafe import Markup
 from textassay.corpus.printable import printable
 from textassay.document.plot import Plot
 from textassay.report.canvas import SMALL_FORM, WIDE, Form, canvas_of
-from textassay.report.charts import draw, legend
+from textassay.report.charts import draw
 from textassay.report.figure import figure
 from textassay.report.html import asset
+from textassay.report.legend import legend
 from textassay.report.svg import element, fitted, plain, rectangle, text_width, words
 
 _MARGIN, _GAP, _TITLE, _LEGEND_ROW = 14.0, 22.0, 24.0, 20.0
