@@ -1,6 +1,7 @@
 """Files of other tools: every format is recognised, its texts are read, and what is left out is counted."""
 
 import copy
+import csv
 import json
 import os
 import struct
@@ -115,6 +116,22 @@ def test_texts_of_a_format_in_columns(name: str, tmp_path: Path) -> None:
     from_lines = read_sample(jsonl(tmp_path / "x.jsonl", records))
     for source in (tmp_path / "x.parquet", pa.Table.from_pylist(records), pd.DataFrame(records)):
         assert read_sample(source) == Sample.of(from_lines.texts, name=read_sample(source).name)
+
+
+@pytest.mark.parametrize("written", [json.dumps, str], ids=["JSON", "Python"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_texts_of_a_format_in_the_cells_of_a_table(name: str, written: Callable[[Any], str], tmp_path: Path) -> None:
+    """A CSV file has nested values as JSON, or as pandas writes them, and numbers as strings."""
+    wanted, path = EXAMPLES[name], tmp_path / "x.csv"
+    cells = [
+        {key: written(value) if isinstance(value, dict | list) else value for key, value in record.items()}
+        for record in wanted.records
+    ]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(key for record in cells for key in record)))
+        writer.writeheader()
+        writer.writerows(cells)
+    check(read_sample(path), wanted)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -170,7 +170,7 @@ def _read_openai_evals(records: Iterator[Raw], reading: Reading) -> Iterator[Rec
     """The events of a run. The first prompt of a sample counts: a grader is asked later, with another prompt."""
     system: str | None = None
     for raw in records:
-        if "spec" in raw:
+        if isinstance(raw.get("spec"), Mapping):
             system = label(at(raw, "spec", "completion_fns", 0)) or label(at(raw, "spec", "model_name"))
             continue
         if raw.get("type") != "sampling":

@@ -1,12 +1,21 @@
 """Opened tables whose records a known tool wrote: recognised by the first record, read as records with a text."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from textassay.corpus.files import BLOCK
 from textassay.corpus.formats.format import Format
 from textassay.corpus.formats.recognise import possible_formats, recognise
-from textassay.corpus.formats.record import Reading, Record, Refusal, TextKind, kept_records, with_prompts
+from textassay.corpus.formats.record import (
+    Reading,
+    Record,
+    Refusal,
+    TextKind,
+    from_cell,
+    kept_records,
+    with_prompts,
+)
 from textassay.corpus.printable import listed, many, quoted
 from textassay.corpus.tables import TEXT_FIELD, OpenTable, Table
 from textassay.corpus.values import python_values
@@ -27,7 +36,7 @@ def format_of(table: OpenTable) -> Format | None:
     first = next(row_mappings(head), None)
     if first is None:
         return None
-    found = recognise(first)
+    found = recognise(first) or (recognise(_unpacked(first)) if head.records is None else None)
     is_plain = isinstance(first.get(TEXT_FIELD), str)
     return found if found is not None and (not is_plain or found.text == TEXT_FIELD) else None
 
@@ -44,13 +53,22 @@ def records_of(
 
     `prompts` are those of requests by id, for records that have no prompt of their own.
     """
-    raw = (record for part in table.parts(None) for record in row_mappings(part))
+    raw: Iterator[Mapping[str, Any]] = (record for part in table.parts(None) for record in row_mappings(part))
+    first = next(raw, None)
+    raw = raw if first is None else chain([first], raw)
+    if first is not None and recognise(first) is not form:
+        raw = map(_unpacked, raw)
     try:
         kept = kept_records(form.read(raw, reading), reading, text)
         kept = kept if prompts is None else with_prompts(kept, prompts, reading)
         yield from _chunks(kept)
     except Refusal as error:
         raise InputError(f"{table.head.where}: {form.name}: {error}") from None
+
+
+def _unpacked(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row of a table without nested values: its cells hold them as JSON, or as Python writes them."""
+    return {name: from_cell(value) for name, value in row.items()}
 
 
 def _chunks(records: Iterator[Record]) -> Iterator[list[Record]]:

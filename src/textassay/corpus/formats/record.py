@@ -1,7 +1,9 @@
 """Record: one generated text with its system, prompt and finish, and what all formats share to make one."""
 
+import ast
 import hashlib
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -44,6 +46,7 @@ _FINISHES = {
     "refusal": "refusal",
 }
 _WITHOUT = "text without a prompt in the requests|texts without a prompt in the requests"
+_WHOLE = re.compile(r"[0-9]{1,18}")
 _OPEN = re.compile(r"\s*<(think|thinking|reasoning)>")
 
 
@@ -212,15 +215,26 @@ def string(value: Any) -> str | None:
 
 
 def label(value: Any) -> str | None:
-    """A string or a number as a label; None for anything else and for a blank string."""
+    """A string or a number as a label; None for anything else, for a blank string and for NaN.
+
+    >>> label(7), label(7.0), label(" "), label(float("nan"))
+    ('7', '7', None, None)
+    """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
+    if isinstance(value, float):
+        return None if math.isnan(value) else str(int(value) if value.is_integer() else value)
     return str(value) if str(value).strip() else None
 
 
 def whole(value: Any, default: int = 0) -> int:
-    """A whole number, or the default for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+    """A whole number, also as a string or a float as tables have them; the default for anything else.
+
+    >>> whole(2), whole("2"), whole(2.0), whole(None, 1)
+    (2, 2, 2, 1)
+    """
+    named = label(value)
+    return int(named) if named is not None and _WHOLE.fullmatch(named) else default
 
 
 def finish_of(word: Any) -> str | None:
@@ -251,6 +265,21 @@ def from_json(value: Any) -> Any:
         except (ValueError, RecursionError):
             return value
     return value
+
+
+def from_cell(value: Any) -> Any:
+    """The object or list that a cell of a table holds as JSON or as Python writes it; any other value as it is.
+
+    >>> from_cell('[{"a": null}]'), from_cell("[{'a': None}]"), from_cell("[1] A cat.")
+    ([{'a': None}], [{'a': None}], '[1] A cat.')
+    """
+    found = from_json(value)
+    if isinstance(found, str) and found[:1] in ("[", "{") and found[-1:] in ("]", "}"):
+        try:
+            return ast.literal_eval(found)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return found
+    return found
 
 
 def content_of(content: Any, resolve: Callable[[str], str | None] | None = None) -> tuple[str | None, str | None]:

@@ -1,6 +1,5 @@
 """Traces and tables of observability and evaluation tools: Langfuse, OpenTelemetry, DeepEval, Ragas, MLflow, ..."""
 
-import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ from textassay.corpus.formats.record import (
     at,
     content_of,
     finish_of,
-    from_json,
+    from_cell,
     items_at,
     label,
     prompt_of,
@@ -42,7 +41,7 @@ def _read_langfuse(records: Iterator[Raw], reading: Reading) -> Iterator[Record]
             reading.left_out["duplicate|duplicates"] += 1
             continue
         system = label(raw.get("provided_model_name")) or label(raw.get("model"))
-        prompt = prompt_of(from_json(raw.get("input")))
+        prompt = prompt_of(from_cell(raw.get("input")))
         error = "error" if raw.get("level") == "ERROR" else None
         text, reasoning, finish = _output(raw.get("output"))
         yield Record(text, system, prompt, reasoning=reasoning, finish=finish, error=error)
@@ -50,7 +49,7 @@ def _read_langfuse(records: Iterator[Raw], reading: Reading) -> Iterator[Record]
 
 def _output(output: Any) -> tuple[str | None, str | None, str | None]:
     """Text, reasoning and finish of an output: a reply, messages, a message, or a text, which may be JSON."""
-    found = from_json(output)
+    found = from_cell(output)
     if isinstance(at(found, "choices"), list):
         first = next(reply_texts(found))
         return first.text, first.reasoning, first.finish
@@ -83,7 +82,7 @@ def _span_texts(span: Mapping[str, Any], reading: Reading) -> Iterator[Record]:
     values = dict(_attributes(span))
     for event in items_at(span, "events"):
         values |= _attributes(event)
-    messages = from_json(values.get("gen_ai.output.messages"))
+    messages = from_cell(values.get("gen_ai.output.messages"))
     if not isinstance(messages, list):
         reading.left_out[_NOT_RECORDED] += 1
         return
@@ -92,7 +91,7 @@ def _span_texts(span: Mapping[str, Any], reading: Reading) -> Iterator[Record]:
         reading.left_out["duplicate|duplicates"] += len(messages)
         return
     system = label(values.get("gen_ai.response.model")) or label(values.get("gen_ai.request.model"))
-    asked = from_json(values.get("gen_ai.input.messages"))
+    asked = from_cell(values.get("gen_ai.input.messages"))
     prompt = prompt_of([_message(one) for one in asked]) if isinstance(asked, list) else prompt_of(asked)
     for message in messages:
         text, reasoning = content_of(_message(message)["content"])
@@ -154,23 +153,13 @@ def _read_deepeval(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
 
 def _read_ragas(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
-        prompt = prompt_of(_from_python(raw.get("user_input")))
-        several = _from_python(raw.get("multi_responses"))
+        prompt = prompt_of(from_cell(raw.get("user_input")))
+        several = from_cell(raw.get("multi_responses"))
         has_several = isinstance(several, list) and bool(several)
         reading.fields["multi_responses[*]" if has_several else "response"] = None
         texts = several if has_several else [raw.get("response")]
         for text in texts:
             yield Record(string(text), prompt=prompt)
-
-
-def _from_python(value: Any) -> Any:
-    """The list that a string holds as Python writes it, as the CSV files of Ragas do; any other value as it is."""
-    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
-        try:
-            return ast.literal_eval(value)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return value
-    return value
 
 
 def _read_split(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
@@ -181,7 +170,7 @@ def _read_split(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
             raise Refusal(f"a table with the columns {quoted(names)}; wanted one of {quoted(list(_OUTPUTS))}")
         reading.fields[names[text]] = None
         for row in items_at(raw, "data"):
-            cell, asked = at(row, text), None if prompt is None else from_json(at(row, prompt))
+            cell, asked = at(row, text), None if prompt is None else from_cell(at(row, prompt))
             yield Record(
                 string(cell) or content_of(at(cell, "content"))[0],
                 None if system is None else label(at(row, system)),
@@ -215,7 +204,7 @@ def _read_litellm(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
         if raw.get("cache_hit") in (True, "True", "true"):
             reading.left_out["reply from a cache|replies from a cache"] += 1
             continue
-        prompt, reply = prompt_of(from_json(raw.get("messages"))), from_json(raw.get("response"))
+        prompt, reply = prompt_of(from_cell(raw.get("messages"))), from_cell(raw.get("response"))
         system = label(raw.get("model"))
         if raw.get("status") == "failure":
             yield Record(None, system, prompt, error="error")
