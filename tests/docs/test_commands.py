@@ -210,3 +210,12 @@ def test_the_page_of_formats_names_every_format() -> None:
     }
     named = {form.name for form in FORMATS if form.text} - generic
     assert [name for name in sorted(named) if name.split()[0].casefold() not in page] == []
+
+
+def test_the_home_page_shows_what_the_demo_prints() -> None:
+    shown = [
+        re.findall(r"```text\n(Which candidate.*?)```", (ROOT / "docs" / name).read_text("utf-8"), flags=re.DOTALL)
+        for name in ("index.md", "demo.md")
+    ]
+    assert len(shown[0]) == 1
+    assert shown[0] == shown[1]
