@@ -100,11 +100,11 @@ def _ordered(found: History) -> list[int]:
     """The metrics by index: those that changed in the order of their changes, then the others."""
     places = {name: place for place, name in enumerate(found.names)}
 
-    def key(index: int) -> tuple[int, int, int, int]:
+    def key(index: int) -> tuple[float, ...]:
         change = found.changes[index]
         if change.decision != CHANGED:
-            return (2 if change.decision == UNTESTED else 1, 0, 0, index)
-        return (0, places[change.at], places[change.end], index)
+            return (2 if change.decision == UNTESTED else 1, index)
+        return (0, places[change.at], places[change.end], change.adjusted_p, index)
 
     return sorted(range(len(found.labels)), key=key)
 
@@ -112,13 +112,18 @@ def _ordered(found: History) -> list[int]:
 def _summary_row(found: History, index: int) -> SummaryRow:
     change = found.changes[index]
     values = (run.results[index].estimate for run in (found.runs[0], found.runs[-1]))
+    at = f"{_short(found, change.at)}{f' ({change.way})' if change.way else ''}" if change.at else "–"
     return SummaryRow(
         shortened(found.labels[index], 60),
         index,
         change.decision,
-        cells=(*(Cell(number(value), value) for value in values), Cell(shortened(change.at, 40) or "–")),
-        stands_out=change.way,
+        cells=(*(Cell(number(value), value) for value in values), Cell(at)),
     )
+
+
+def _short(found: History, run: str) -> str:
+    """A run where there is little space: its date if the runs are in the order of their dates, or its name."""
+    return found[run].date if found.order == "by date" else shortened(run, 24)
 
 
 def _p_cell(found: History, change: Change) -> Cell:
@@ -170,7 +175,7 @@ def _places(found: History) -> tuple[float, ...]:
 def _axis(found: History, places: Sequence[float]) -> Scale:
     """Some of the runs, so that their names have space."""
     step = math.ceil(len(places) / _MOST_TICKS)
-    names = [run.date if found.order == "by date" else shortened(run.name, 24) for run in found.runs]
+    names = [_short(found, name) for name in found.names]
     ticks = tuple((place, name) for place, name in list(zip(places, names, strict=True))[::step])
     return Scale("date" if found.order == "by date" else "run", ticks=ticks)
 
