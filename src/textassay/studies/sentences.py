@@ -81,9 +81,11 @@ def _in_reference(f: "Finding") -> str:
 
 def _separable(f: "Finding") -> str:
     low = f.ends[0] if f.ends else 0.0
+    # The bound counts texts as independent draws, as the test does.
+    condition = ", under the same condition" if f.condition == "independent" else ""
     if not low:
-        return f"{f.grade} difference: hardly any of its texts can be told from the reference's"
-    return f"{f.grade} difference: at least {at_least(low)} of its texts are unlike the reference's"
+        return f"{f.grade} difference{condition}: no share of its texts is surely unlike the reference's"
+    return f"{f.grade} difference{condition}: at least {at_least(low)} of its texts are unlike the reference's"
 
 
 def _words_differ(f: "Finding") -> str:

@@ -139,7 +139,9 @@ class TestSentences:
     def test_a_difference_of_texts_that_may_be_dependent_is_claimed_under_a_condition(self) -> None:
         sentence = said([], DIFFERS, warnings=["neighbouring texts are alike"]).sentence
         assert "differs from the reference, if the texts are independent (overall test" in sentence
+        assert "difference, under the same condition: " in sentence
         assert "independent" not in said([], DIFFERS).sentence
+        assert "under the same condition" not in said([], DIFFERS).sentence
 
     def test_p_values_and_sizes(self) -> None:
         assert "(overall test: p ≤ 0.001, 500 and 500 texts; found by words)" in said([], DIFFERS).sentence
@@ -171,7 +173,7 @@ class TestSentences:
         sentence = said([], overall(0.001, separable=found)).sentence
         expected = {0.0: "slight", 0.07: "slight", 0.279: "clear", 0.8: "large"}[low]
         assert f"{expected} difference: " in sentence
-        assert ("hardly any of its texts" in sentence) == (low == 0)
+        assert ("no share of its texts is surely unlike" in sentence) == (low == 0)
         assert {0.07: "at least 7.0 % of", 0.279: "at least 27 % of", 0.8: "at least 80 % of"}.get(low, "") in sentence
 
     def test_a_share_without_a_number_has_its_reason(self) -> None:

@@ -128,7 +128,8 @@ def judge(
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
     collapse = list(_repetition(usable, tested=True))
-    difference = _difference(overall, setting.level, doubtful=doubtful or bool(warnings))
+    doubtful = doubtful or bool(warnings)
+    difference = _difference(overall, setting.level, doubtful=doubtful)
     comparable = [row for row in usable if row.reads_vectors] if case_differs else usable
     wording = [
         *_diversity(comparable, overall, setting.sight),
@@ -136,7 +137,7 @@ def judge(
         *_reach(comparable, setting),
     ]
     details = [
-        *_size(overall.separable),
+        *_size(overall.separable, doubtful=doubtful),
         *([Finding("format differs")] if format_differs and without_markup is None else ()),
         *(wording if without_markup is None else [_beside_markup(without_markup, setting)]),
         *_copying(usable),
@@ -235,14 +236,17 @@ def _direction(row: Row) -> int:
     return (moved > 0) - (moved < 0)
 
 
-def _size(found: Separable | None) -> Iterator[Finding]:
+def _size(found: Separable | None, *, doubtful: bool) -> Iterator[Finding]:
     """How large the difference is: the separable share, and the grade that follows from it."""
     if found is None:
         return
     if found.low is None or found.estimate is None:
         yield Finding("no separable share", text=str(found.undefined))
     else:
-        yield Finding("separable share", value=found.estimate, ends=(found.low, 1.0), grade=str(found.grade))
+        condition = "independent" if doubtful else ""
+        yield Finding(
+            "separable share", value=found.estimate, ends=(found.low, 1.0), grade=str(found.grade), condition=condition
+        )
 
 
 def _quality(rows: Iterable[Row], setting: Setting) -> Iterator[Finding]:
