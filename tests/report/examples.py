@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 
+from tests.laws import corpus
 from tests.report.builders import (
     HOSTILE_MARKUP,
     comparison,
@@ -19,12 +20,14 @@ from tests.studies.agreement.test_document import found as agreement
 from tests.studies.answers.test_answers import records, run
 from tests.studies.compare.test_document import SCRIPTS, real_run, usual
 from tests.studies.frontier.test_document import on_texts, oracles, toy
+from tests.studies.gate.test_gate import FAST, mixture
 from tests.studies.history.test_history import found as history
 from tests.studies.huse.test_plane import models as rated_models
 from tests.studies.stress.small_study import small_study
 from tests.studies.sweep.test_document import two_parameters
 from tests.studies.sweep.test_sweep import found as temperatures
-from textassay import huse_plane
+from textassay import compare, huse_plane, plan
+from textassay.studies.gate.rules import GateRules
 from textassay.studies.outcome import Outcome
 
 
@@ -48,6 +51,19 @@ def hostile_answers() -> Outcome:
     )
 
 
+@cache
+def gated() -> Outcome:
+    """A comparison with rules, of which one candidate keeps all and two break some."""
+    candidates = {"same": corpus(2, 200), "other": mixture(3, 200, 0.5), "collapsed": corpus(4, 4) * 50}
+    return compare(corpus(1, 200), candidates, gate=GateRules(max_separable="30%", fail_on="collapsed"), **FAST)
+
+
+@cache
+def planned() -> Outcome:
+    """The number of texts that a gate needs."""
+    return plan(corpus(1, 300), margin="40%", n_runs=20, tokenizer="whitespace")
+
+
 EXAMPLES: dict[str, Callable[[], Outcome]] = {
     "comparison": real_run,
     "comparison, differing": partial(usual, 3),
@@ -66,7 +82,9 @@ EXAMPLES: dict[str, Callable[[], Outcome]] = {
     "sweep": temperatures,
     "sweep of two parameters": two_parameters,
     "stress": small_study,
+    "gate": gated,
     "history": history,
+    "plan": planned,
     "plane": plane,
     "conditional": partial(conditional, sensitivity=True),
     "conditional, hostile": hostile_conditional,

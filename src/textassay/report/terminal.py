@@ -49,6 +49,8 @@ _MOST_NAME = 24
 _LONGEST, _LONGEST_QUOTE, _LONGEST_PARAGRAPH = 400, 240, 2000
 # Lines of an item before its texts; a page has all of them.
 _MOST_LINES = 2
+# The lines that sections leave for the answer.
+_LEAST_ROOM = 12
 # The rows of a summary where there is no screen to fill, and those that come before caveats where there is one.
 _MOST_ROWS, _FIRST_ROWS = 30, 6
 
@@ -72,8 +74,11 @@ def render(
     screen = _joined([_section(section, width, top) for section in sections])
     whole = table or why
     hints: list[RenderableType] = [_line("    ".join(document.summary.hints), "dim")] if document.summary.hints else []
-    below = [_height(part, width) for part in (*([screen] if sections else []), *hints)]
-    room = None if whole or height is None else height - 1 - sum(below)
+    room = None if whole or height is None else height - 1 - sum(_height(part, width) for part in hints)
+    if room is not None and sections:
+        # Sections that leave no room for the answer scroll anyway.
+        rest = room - _height(screen, width)
+        room = rest if rest >= _LEAST_ROOM else room
     parts: list[list[RenderableType]] = [[_summary(document.summary, width, room, whole=whole)]]
     parts += [[screen]] if sections else []
     parts += [[_line(f"note: {note}", "dim") for note in document.notes]] if whole and document.notes else []

@@ -46,7 +46,7 @@ from textassay.studies.compare.ranking import Ranking, ranking
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.compare.summary import summary
 from textassay.studies.contests import contest_table
-from textassay.studies.gate.document import gate_section
+from textassay.studies.gate.document import gate_charts, gate_section
 
 MARK = "*"
 # Candidates whose reasons are open in a report.
@@ -70,6 +70,7 @@ def document(found: Comparison) -> Document:
         summary=summary(found, order),
         sections=sections_of(
             gate_section(found),
+            Section("bounds", "Bounds and margins", gate_charts(found.gate, found.names)) if found.gate else None,
             Section("verdicts", "Why, candidate by candidate", tuple(_reasons(found, order)), "why"),
             phrase_section(found, order),
             meaning_section(found, order),

@@ -18,6 +18,7 @@ from textassay.studies.compare.plots import plane_chart, separable_plot
 from textassay.studies.compare.ranking import SEPARABLE, Ranked, Ranking, outcome
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.finding import Finding
+from textassay.studies.gate.document import gate_words
 from textassay.studies.outcome import known
 from textassay.studies.sentences import at_least, brief, sentence_of
 
@@ -63,10 +64,11 @@ def _question(found: Comparison) -> str:
 
 
 def _sentence(found: Comparison, order: Ranking) -> str:
-    """The outcome; one that begins with the name of a candidate gets no capital letter."""
+    """The decision of the gate, if there is one, and the outcome; a name at the beginning gets no capital letter."""
     findings = list(outcome(found, order))
     said = "; ".join(map(sentence_of, findings))
-    return sentence(said) if findings and findings[0].kind in ("candidates", "closest") else f"{said}."
+    said = sentence(said) if findings and findings[0].kind in ("candidates", "closest") else f"{said}."
+    return said if found.gate is None else f"{gate_words(found.gate)}. {said}"
 
 
 def _context(found: Comparison, axes: Sequence[Aspect]) -> Iterator[str]:

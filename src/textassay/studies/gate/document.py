@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from textassay.corpus.printable import share
 from textassay.document.blocks import Block, Cell, Chart, Document, Head, Notes, Row, Section, Summary, Table
 from textassay.document.plot import Marks, Plot, Point, Scale, rule
-from textassay.document.words import sentence as as_sentence
 from textassay.studies.gate.result import FAIL, PASS, UNDECIDED, Check, Gate, sentence
 
 if TYPE_CHECKING:
@@ -27,20 +26,27 @@ def gate_section(found: "Comparison") -> Section | None:
     """The section of a comparison's gate; None if there were no rules."""
     if found.gate is None:
         return None
-    return Section("gate", f"Gate: {_WORDS[found.gate.decision]}", gate_blocks(found.gate, found.names), "screen")
+    return Section("gate", gate_words(found.gate), gate_blocks(found.gate, found.names), "screen")
+
+
+def gate_words(gate: Gate) -> str:
+    """The decision in a few words."""
+    return f"Gate: {_WORDS[gate.decision]}"
 
 
 def gate_document(gate: Gate, names: Sequence[str]) -> Document:
     """The gate alone, for the summary of a build."""
-    title = f"Gate: {_WORDS[gate.decision]}"
+    title = gate_words(gate)
     summary = Summary(title, "", "", rows=(), hints=())
     return Document("gate", title, summary, (Section("gate", "", gate_blocks(gate, names), "screen"),), tuple(names))
 
 
 def gate_blocks(gate: Gate, names: Sequence[str]) -> tuple[Block, ...]:
-    """The checks as a table and, for reports, the bounds beside the margin."""
+    """The checks as a table with the bounds drawn beside the margin, and the reason of each."""
     indexes = {name: index for index, name in enumerate(names)}
-    heads = (Head("candidate"), Head("rule"), Head("decision"), Head("bounds and margin"), Head("why"))
+    # A drawn line is not folded, as numbers are not.
+    heads = (Head("candidate"), Head("rule"), Head("decision"), Head("bounds and margin", numeric=True))
+    checks = sorted(gate.checks, key=lambda check: _ORDER.index(check.decision))
     rows = tuple(
         Row(
             (
@@ -48,13 +54,13 @@ def gate_blocks(gate: Gate, names: Sequence[str]) -> tuple[Block, ...]:
                 Cell(check.rule),
                 Cell(_SIGNS[check.decision]),
                 Cell(line_of(check)),
-                Cell(as_sentence(sentence(check))),
             )
         )
-        for check in sorted(gate.checks, key=lambda check: _ORDER.index(check.decision))
+        for check in checks
     )
-    notes = [*([gate.aa.sentence] if gate.aa else ()), *gate.notes]
-    return Table(heads, rows), *([Notes(tuple(notes))] if notes else ())
+    why = (f"{check.candidate}, {check.rule}: {sentence(check)}" for check in checks)
+    notes = (*why, *([gate.aa.sentence] if gate.aa else ()), *gate.notes)
+    return Table(heads, rows), Notes(notes)
 
 
 def gate_charts(gate: Gate, names: Sequence[str]) -> tuple[Chart, ...]:
