@@ -129,7 +129,8 @@ def read_systems(
         of_system = pc.equal(named, system)
         sample = _sample_of(_filtered(rows, of_system), system, found, None)
         note = f"{len(sample):,} of {many(len(rows), 'text')} of {called} are of this system"
-        read[system] = replace(sample, notes=(*sample.notes, note)) if len(several) > 1 else sample
+        # What was lost of several systems is not known for each.
+        read[system] = replace(sample, notes=(*sample.notes, note), lost=()) if len(several) > 1 else sample
     return read
 
 
@@ -240,7 +241,8 @@ def _sample_of(rows: Rows, name: str, found: Found, source: Any) -> Sample:
     )
     broken = tuple(_broken_texts(rows.texts)) if rows.are_lines else ()
     prompt_field = None if contexts is None else rows.prompt_field
-    named = replace(sample, prompt_field=prompt_field, id_field=None if ids is None else rows.id_field)
+    lost = (*sample.lost, *found.reading.lost.items())
+    named = replace(sample, prompt_field=prompt_field, id_field=None if ids is None else rows.id_field, lost=lost)
     return replace(named, notes=(*sample.notes, *broken))
 
 

@@ -78,7 +78,7 @@ class Sample:
 
     `groups` names the group of each text (its prompt, document or author) where texts are not independent. `cut_off`
     is true for a generated text that a limit of the length ended. `prompt_field` and `id_field` name the fields of the
-    file that `contexts` and `ids` come from.
+    file that `contexts` and `ids` come from. `lost` counts, by reason, the records that should have had a text.
 
     >>> sample = Sample.of(["a cat sat", "", "a dog ran"], name="pets")
     >>> len(sample), sample.notes
@@ -95,6 +95,7 @@ class Sample:
     cut_off: pa.Array | None = None
     prompt_field: str | None = None
     id_field: str | None = None
+    lost: tuple[tuple[str, int], ...] = ()
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -134,14 +135,15 @@ class Sample:
         if groups is not None and groups.null_count:
             place = pc.index(pc.is_null(groups), True).as_py() + 1
             raise InputError(f"{name}: text {place} has no group; wanted one group per text")
-        return cls(array, name, digest_of(array), ids, contexts, notes, groups, cut_off)
+        lost = (("blank text|blank texts", blank),) if blank else ()
+        return cls(array, name, digest_of(array), ids, contexts, notes, groups, cut_off, lost=lost)
 
     def take(self, indices: NDArray[np.int64]) -> Self:
         """The texts at these places, in this order."""
         chosen = pa.array(indices)
         columns = (self.texts, self.ids, self.contexts, self.groups, self.cut_off)
         texts, ids, contexts, groups, cut_off = _taken(chosen, *columns)
-        fields = self.prompt_field, self.id_field
+        fields = self.prompt_field, self.id_field, self.lost
         return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups, cut_off, *fields)
 
     def count_independent(self) -> int:

@@ -431,6 +431,11 @@ _BRIEF: "Mapping[str, str | Callable[[Finding], str]]" = {
 }
 
 
+def _sample_of(finding: "Finding") -> str:
+    name = finding.names[0]
+    return "the reference" if name == "reference" else f"“{shortened(name, 30)}”"
+
+
 SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     # All studies.
     "no test": "estimates only: no test was run",
@@ -441,6 +446,7 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "encoder": lambda f: f"{f.text}, so nothing is said about {f.metric}; choose an encoder that reads these texts",
     "stated": lambda f: f.text,
     # Comparisons.
+    "lost": lambda f: f"left out of {_sample_of(f)}: {f.text}, of {f.n[1]:,} records",
     "quick run": lambda f: (
         f"quick run: {f.n[0]:,} exchanges at first and not all metrics; p-values are coarser than in a full run"
     ),

@@ -483,3 +483,21 @@ def test_a_split_of_too_few_texts_names_how_many_it_needs() -> None:
     assert overall.separable.undefined == "10 texts in the candidate; needs 20 or more"
     assert found["x"].verdict is not None
     assert "needs 20 or more" in found["x"].verdict.sentence
+
+
+def test_records_without_a_text_are_in_the_answer() -> None:
+    """Errors and empty replies make what is left another sample, so they are said first; copies do not."""
+    texts = [f"a {word} at {n}" for n, word in enumerate(["cat", "dog", "cow"] * 20)]
+    replies = [
+        {"custom_id": str(n), "response": {"body": {"choices": [{"message": {"content": text}}]}}}
+        for n, text in enumerate(texts)
+    ]
+    failed = [{"custom_id": str(n), "response": None, "error": {"code": "x"}} for n in range(60, 70)]
+    options: dict[str, Any] = {"metrics": "distinct", "n_resamples": 19, "pair": False}
+    found = compare([*texts, " "], {"m": [*replies, *failed]}, **options)
+    lost = [finding for finding in found.cautions if finding.kind == "lost"]
+    assert [(finding.names, finding.n) for finding in lost] == [(("reference",), (1, 61)), (("m",), (10, 70))]
+    assert "left out of “m”: 10 errors, of 70 records" in " ".join(str(found).lower().split())
+    assert type(found).from_json(found.to_json()) == found
+    copies = compare(texts, {"m": [*replies, *replies]}, **options)
+    assert not [finding for finding in copies.cautions if finding.kind == "lost"]

@@ -42,7 +42,7 @@ def _read_messages(records: Iterator[Raw], reading: Reading) -> Iterator[Record]
         messages = items_at(raw, "messages")
         last = at(messages, -1)
         if at(last, "role") not in _ASSISTANTS:
-            reading.left_out[_OTHER_END] += 1
+            reading.lose(_OTHER_END)
             continue
         text, reasoning = content_of(at(last, "content"))
         thought = string(at(last, "reasoning_content")) or string(at(last, "thinking")) or reasoning
@@ -55,7 +55,7 @@ def _read_sharegpt(records: Iterator[Raw], reading: Reading) -> Iterator[Record]
         turns = items_at(raw, "conversations")
         last = at(turns, -1)
         if _from(last) not in _ASSISTANTS:
-            reading.left_out[_OTHER_END] += 1
+            reading.lose(_OTHER_END)
             continue
         asked = [{"role": _from(turn), "content": at(turn, "value")} for turn in turns[:-1]]
         yield Record(string(at(last, "value")), _system_of(raw), prompt_of(asked))

@@ -90,7 +90,7 @@ def _inspect_texts(sample: Any, system: str | None, reading: Reading) -> Iterato
     prompt = resolve(asked) if isinstance(asked, str) else prompt_of(asked)
     identity = label(at(sample, "id"))
     if at(sample, "invalidation"):
-        reading.left_out["invalidated sample|invalidated samples"] += 1
+        reading.lose("invalidated sample|invalidated samples")
         return
     if at(sample, "limit"):
         reading.kept["sample that a limit of the run ended|samples that a limit of the run ended"] += 1

@@ -43,7 +43,7 @@ def _result_text(result: Any, reading: Reading, *, is_escaped: bool) -> Iterator
         yield Record(None, system, prompt, error="error")
         return
     if output == _STRIPPED:
-        reading.left_out["output that was stripped|outputs that were stripped"] += 1
+        reading.lose("output that was stripped|outputs that were stripped")
         return
     identity = label(at(result, "id"))
     if identity is not None and not reading.is_new("promptfoo", identity):

@@ -82,16 +82,24 @@ class Refusal(Exception):
 class Reading:
     """What one input had besides the records that are kept, over all its files.
 
-    `left_out` counts what was left out by reason, `kept` what is kept but worth a note. `fields` are those that texts
-    were read from, where the format has several. `memory` is the state that a format keeps from one file to the next.
+    `left_out` counts what was left out by reason, `kept` what is kept but worth a note. Of what was left out, `lost`
+    are the records that should have had a text: errors and empty replies, but not copies or other lines. `fields` are
+    those that texts were read from, where the format has several. `memory` is the state that a format keeps from one
+    file to the next.
     """
 
     left_out: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
     fields: dict[str, None] = field(default_factory=dict)
     memory: dict[str, Any] = field(default_factory=dict)
     _seen: set[bytes] = field(default_factory=set, repr=False)
     _counts: Counter[bytes] = field(default_factory=Counter, repr=False)
+
+    def lose(self, reason: str) -> None:
+        """Count a record that should have had a text."""
+        self.left_out[reason] += 1
+        self.lost[reason] += 1
 
     def is_new(self, *parts: object) -> bool:
         """Whether something with these parts was not seen before."""
@@ -121,12 +129,12 @@ def kept_records(records: Iterator[Record], reading: Reading, text: TextKind = "
     """
     for record in records:
         if record.error is not None:
-            reading.left_out["error|errors"] += 1
+            reading.lose("error|errors")
             continue
         found = _with_reasoning(record, reading)
         content = found.text if text == "answer" else found.reasoning
         if content is None or not content.strip():
-            reading.left_out[_why_empty(found, text)] += 1
+            reading.lose(_why_empty(found, text))
             continue
         if found.sample is None:
             found = replace(found, sample=reading.number(found.system, found.prompt_name))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.markdown import plain_words, stripped
-from textassay.corpus.printable import many
+from textassay.corpus.printable import listed, many
 from textassay.corpus.sample import Sample, stream
 from textassay.encoders.remembered import Remembered
 from textassay.engines.base import Engine
@@ -45,6 +45,8 @@ from textassay.studies.sentences import sentence_of
 
 # From this gap in capitals on, the words of two samples do not compare.
 _MOST_CASE = 0.5
+# A smaller share of records without a text is in the notes alone.
+_FEW_LOST = 0.01
 # Texts are parsed as Markdown for several samples that have many of them in common.
 _REMEMBER = lru_cache(maxsize=50_000)
 
@@ -127,9 +129,17 @@ class Run:
             settings=settings_of_metrics(
                 plan, measurer.requests, measurer.settings, design=self.design.kind, groups=self.design.field
             ),
-            cautions=(*of_reference, *_of_encoder(measurer.settings.encoder), *self._of_quick_run()),
+            cautions=(*of_reference, *self._of_lost(), *_of_encoder(measurer.settings.encoder), *self._of_quick_run()),
             gate=Gate(no_worse) if no_worse else None,
         )
+
+    def _of_lost(self) -> Iterator[Finding]:
+        """Samples of which more than a few records had no text."""
+        for name, sample in [("reference", self.design.reference), *self.design.candidates.items()]:
+            n_lost = sum(count for _, count in sample.lost)
+            if n_lost > _FEW_LOST * (n_lost + len(sample)):
+                reasons = listed([many(count, *reason.split("|", 1)) for reason, count in sample.lost])
+                yield Finding("lost", names=(name,), n=(n_lost, n_lost + len(sample)), text=reasons)
 
     def _of_quick_run(self) -> Iterator[Finding]:
         if self.quick and self.measurer.plan.n_resamples:
