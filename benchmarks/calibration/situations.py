@@ -407,7 +407,7 @@ def judged(situation: Situation, candidate: Any, reference: Any) -> Finding:
     column = found.candidates[0]
     assert column.verdict is not None
     # The page has a list of its own for warnings.
-    claims = [each for each in column.verdict.findings if each.kind != "caution"]
+    claims = [each for each in column.verdict.findings if each.kind not in ("caution", "dependence")]
     kinds, reasons = tuple(each.kind for each in claims), tuple(map(sentence_of, claims))
     formats = tuple(finding.message for finding in column.findings if not finding.harmless)
     return Finding(column.verdict.decision, kinds, reasons, formats, column.warnings, found.notes)
