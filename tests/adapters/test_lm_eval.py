@@ -8,7 +8,7 @@ import pytest
 
 from tests.laws import corpus
 from textassay import compare
-from textassay.adapters.lm_eval import aggregation
+from textassay.adapters.lm_eval import aggregation, collector
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -75,3 +75,10 @@ def test_an_aggregation_is_one_metric() -> None:
     assert aggregation("distinct:n=2").__name__ == "distinct:n=2"
     with pytest.raises(ValueError, match="names 2 metrics; wanted one"):
         aggregation("distinct:n=1-2")(pairs)
+
+
+def test_several_references_of_a_document_are_an_error() -> None:
+    with pytest.raises(ValueError, match="2 references and 1 predictions of one document; wanted one of each"):
+        collector("cnd")(references=["a", "b"], predictions=["c"])
+    with pytest.raises(ValueError, match="several references per document; wanted one"):
+        aggregation("cnd")([1.0, 0.0])  # type: ignore[list-item]

@@ -12,6 +12,7 @@ and in the task, whose output type is `generate_until`:
         aggregation: !function texts.cnd
         higher_is_better: false
 
+A task has one reference per document: with several, the harness keeps 0 or 1 for each document, and its texts are lost.
 The name that `collector` is given is that of the metric in the results. For intervals, tests and a verdict, log the
 samples: `textassay compare` reads them without an adapter.
 """
@@ -32,6 +33,11 @@ def collector(name: str) -> Callable[..., Texts]:
 
     def collect(references: Sequence[Any], predictions: Sequence[Any], **options: Any) -> Texts:
         del options
+        if len(references) != 1 or len(predictions) != 1:
+            raise ValueError(
+                f"{name}: {len(references)} references and {len(predictions)} predictions of one document;"
+                " wanted one of each"
+            )
         return str(references[0]), str(predictions[0])
 
     collect.__name__ = collect.__qualname__ = name
@@ -49,6 +55,8 @@ def aggregation(metric: str) -> Callable[[Sequence[Texts]], float]:
     def measured(items: Sequence[Texts]) -> float:
         from textassay.studies.compare.study import compare
 
+        if not all(isinstance(item, tuple) for item in items):
+            raise ValueError(f"{metric}: the task has several references per document; wanted one")
         real, generated = [list(side) for side in zip(*items, strict=True)]
         (column,) = compare(real, {"predictions": generated}, metrics=metric, n_resamples=0).candidates
         if len(column.results) != 1:

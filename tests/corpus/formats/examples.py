@@ -108,6 +108,11 @@ def span(number: int, *messages: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"traceId": "t", "spanId": str(number), "attributes": values, **more}
 
 
+def operation(number: int, name: str, *messages: dict[str, Any]) -> dict[str, Any]:
+    plain = span(number, *messages)
+    return {**plain, "attributes": {**plain["attributes"], "gen_ai.operation.name": name}}
+
+
 def otel_message(*parts: dict[str, Any], finish: str = "stop") -> dict[str, Any]:
     return {"role": "assistant", "parts": list(parts), "finish_reason": finish}
 
@@ -561,6 +566,12 @@ EXAMPLES: dict[str, Example] = {
         ["1 observation that is no generation", "1 duplicate", "1 error", "1 tool call without text"],
         system="m",
     ),
+    "Langfuse, several choices": Example(
+        [langfuse("1", json.dumps({"choices": [choice(text) for text in ("A cat.", "A dog.", "A dog.")]}))],
+        ["A cat.", "A dog.", "A dog."],
+        system="m",
+        prompts=["Q"] * 3,
+    ),
     "OpenTelemetry": Example(
         [
             span(
@@ -576,6 +587,17 @@ EXAMPLES: dict[str, Example] = {
         ["1 tool call without text", "1 span without output", "1 duplicate"],
         prompts=["Q", "Q"],
         cut_off=[False, True],
+        system="m",
+    ),
+    "OpenTelemetry, a span of an agent around that of its call": Example(
+        [
+            operation(number, name, otel_message({"type": "text", "content": text}))
+            for number, (name, text) in enumerate(
+                [("invoke_agent", "A cat."), ("chat", "A cat."), ("invoke_agent", "A dog."), ("chat", "A dog.")]
+            )
+        ],
+        ["A cat.", "A dog."],
+        ["2 spans of agents, tools or workflows"],
         system="m",
     ),
     "OpenTelemetry, export request, on an event": Example(
@@ -764,6 +786,15 @@ EXAMPLES: dict[str, Example] = {
         [{"id": "r1", "object": "chat.completion", "model": "m", "choices": [choice("A cat.")]}] * 2,
         ["A cat."],
         ["1 duplicate"],
+        system="m",
+    ),
+    "replies of a chat API, equal choices": Example(
+        [
+            {"id": f"r{number}", "object": "chat.completion", "model": "m", "choices": [choice("A cat.")] * 4}
+            for number in (1, 2, 1)
+        ],
+        ["A cat."] * 8,
+        ["8 texts", "4 duplicates"],
         system="m",
     ),
     "reasoning between tags": Example(

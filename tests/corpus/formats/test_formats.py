@@ -37,6 +37,7 @@ from textassay.corpus.formats import inspect_files
 from textassay.corpus.formats.contents import read_contents
 from textassay.corpus.formats.recognise import FORMATS, recognise
 from textassay.corpus.formats.record import TextKind
+from textassay.corpus.item_set import read_items
 from textassay.corpus.readers import read_sample, read_systems
 from textassay.corpus.sample import Sample
 from textassay.errors import InputError
@@ -488,3 +489,36 @@ def test_time_is_linear(tmp_path: Path) -> None:
         assert len(read_sample(path)) == size
         seconds.append(time.process_time() - start)
     assert seconds[1] < 10 * seconds[0] + 0.1
+
+
+def test_prompts_with_equal_ids_of_several_tasks_are_several_prompts(tmp_path: Path) -> None:
+    """Each task numbers its documents from 0; another system's file has them as well, in another order, or one task."""
+    questions = {(task, doc): f"{task} {doc}?" for task in ("arc", "math") for doc in range(2)}
+
+    def file(name: str, tasks: tuple[str, ...]) -> Path:
+        asked = [(doc, f"{task} {doc}?") for task in tasks for doc in range(2)]
+        records = [
+            {**lm_eval(doc, [f"{name} on {prompt}"] * 2), "arguments": [[prompt, {"until": ["."]}]]}
+            for doc, prompt in asked
+        ]
+        return jsonl(tmp_path / f"{name}.jsonl", records)
+
+    a, b, c = file("a", ("arc", "math")), file("b", ("math", "arc")), file("c", ("math",))
+    items = read_items(a, candidates=[b, c], needs_references=False).items
+    assert sorted(item.prompt or "" for item in items) == sorted(questions.values())
+    for item in items:
+        names = ("a", "b", "c") if (item.prompt or "").startswith("math") else ("a", "b")
+        assert item.candidates == {name: (f"{name} on {item.prompt}",) * 2 for name in names}
+
+
+def test_systems_with_other_prompts_of_one_id_have_one_prompt(tmp_path: Path) -> None:
+    """Each system has a chat template of its own."""
+    paths = [
+        jsonl(
+            tmp_path / f"{name}.jsonl",
+            [{**lm_eval(doc, ["A cat."]), "arguments": [[f"<{name}> {doc}?", {"until": ["."]}]]} for doc in range(2)],
+        )
+        for name in ("a", "b")
+    ]
+    items = read_items(paths[0], candidates=paths[1:], needs_references=False).items
+    assert [sorted(item.candidates) for item in items] == [["a", "b"]] * 2

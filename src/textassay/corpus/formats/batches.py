@@ -96,8 +96,9 @@ def _read_replies(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
             yield Record(error="error")
             continue
         identity = label(raw.get("id"))
-        for record in reply_texts(raw):
-            if identity is None or reading.is_new("reply", identity, record.text, record.sample):
+        for index, record in enumerate(reply_texts(raw)):
+            # Choices of one reply may be equal; a reply that is logged twice is a duplicate.
+            if identity is None or reading.is_new("reply", identity, record.text, index):
                 yield record
             else:
                 reading.left_out["duplicate|duplicates"] += 1

@@ -1,7 +1,7 @@
 """Records by prompt: the texts of each system gathered to items, from files of known tools and plain records."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -69,7 +69,27 @@ def _record_file(opened: Opened, records: Wanted, first: Sequence[OpenTable], no
         raise InputError(f"{opened.where}: texts without prompts{seen}; wanted the field 'prompt', or 'id'")
     if keys.null_count:
         notes[f"{opened.where}: {many(keys.null_count, 'text')} without a prompt left out"] += 1
+    if keys is by_id:
+        keys = _told_apart(keys, rows.contexts, rows.systems)
     return ItemFile(opened.where, _gathered(rows, keys, opened), fields, are_records=True)
+
+
+def _told_apart(ids: pa.Array, prompts: pa.Array | None, systems: pa.Array | None) -> pa.Array:
+    """The ids, with the prompt where one system has several prompts of one id: logs of several tasks number each.
+
+    Systems may have different prompts of one id, since each has a chat template of its own.
+    """
+    if prompts is None:
+        return ids
+    rows = list(zip(_values(systems, len(ids)), ids.to_pylist(), prompts.to_pylist(), strict=True))
+    pairs = {(system, id_, prompt) for system, id_, prompt in rows if prompt is not None}
+    counts = Counter((system, id_) for system, id_, _ in pairs)
+    several = {id_ for (_, id_), count in counts.items() if count > 1}
+    return pa.array([_with_prompt(id_, prompt) if id_ in several else id_ for _, id_, prompt in rows], ids.type)
+
+
+def _with_prompt(id_: str, prompt: str | None) -> str:
+    return id_ if prompt is None else f"{id_}: {prompt}"
 
 
 def _gathered(rows: Rows, keys: pa.Array, opened: Opened) -> list[Entry]:
@@ -110,9 +130,11 @@ def _values(column: pa.Array | None, size: int) -> list[str | None]:
 def united(base: ItemFile, further: Mapping[str, ItemFile]) -> list[Entry]:
     """The entries of several files with records, by prompt; a prompt need not be in all of them.
 
-    A file with one system whose name another file has as well gives it its own name.
+    A file with one system whose name another file has as well gives it its own name. Where one file has several prompts
+    of one id, the id is told apart by the prompt in all of them.
     """
-    known = {entry.id: entry for entry in base.entries}
+    told_apart = {entry.id for file in (base, *further.values()) for entry in file.entries}
+    known = {entry.id: entry for entry in _renamed(base.entries, told_apart)}
     taken = _systems_of(base)
     for name, file in further.items():
         systems = _systems_of(file)
@@ -122,7 +144,7 @@ def united(base: ItemFile, further: Mapping[str, ItemFile]) -> list[Entry]:
                 f"{file.where}: system {quoted(twice[:1])} is also in another file; wanted different names"
             )
         taken |= dict.fromkeys(new.values())
-        for entry in file.entries:
+        for entry in _renamed(file.entries, told_apart):
             own = known.setdefault(entry.id, replace(entry, candidates={}, partitions={}))
             known[entry.id] = replace(
                 own,
@@ -130,6 +152,13 @@ def united(base: ItemFile, further: Mapping[str, ItemFile]) -> list[Entry]:
                 partitions={**own.partitions, **{new[s]: classes for s, classes in entry.partitions.items()}},
             )
     return list(known.values())
+
+
+def _renamed(entries: Sequence[Entry], ids: set[str | None]) -> Iterator[Entry]:
+    """The entries, with the prompt in the id where another file has it there."""
+    for entry in entries:
+        id_ = None if entry.id is None else _with_prompt(entry.id, entry.prompt)
+        yield replace(entry, id=id_) if id_ in ids else entry
 
 
 def _systems_of(file: ItemFile) -> dict[str, None]:

@@ -1,6 +1,7 @@
 """Traces and tables of observability and evaluation tools: Langfuse, OpenTelemetry, DeepEval, Ragas, MLflow, ..."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from textassay.corpus.formats.batches import reply_texts
@@ -30,6 +31,9 @@ _SYSTEMS = ("model", "model_name", "system")
 _NOT_RECORDED = (
     "span without output (its messages were not recorded)|spans without output (their messages were not recorded)"
 )
+# Spans around calls of a model, which repeat the messages of these calls.
+_AROUND_CALLS = frozenset(("create_agent", "execute_tool", "invoke_agent", "invoke_workflow"))
+_NO_CALL = "span of an agent, a tool or a workflow|spans of agents, tools or workflows"
 
 
 def _read_langfuse(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
@@ -43,23 +47,27 @@ def _read_langfuse(records: Iterator[Raw], reading: Reading) -> Iterator[Record]
         system = label(raw.get("provided_model_name")) or label(raw.get("model"))
         prompt = prompt_of(from_cell(raw.get("input")))
         error = "error" if raw.get("level") == "ERROR" else None
-        text, reasoning, finish = _output(raw.get("output"))
-        yield Record(text, system, prompt, reasoning=reasoning, finish=finish, error=error)
+        yield from (replace(record, system=system, prompt=prompt, error=error) for record in _texts(raw.get("output")))
 
 
-def _output(output: Any) -> tuple[str | None, str | None, str | None]:
-    """Text, reasoning and finish of an output: a reply, messages, a message, or a text, which may be JSON."""
+def _texts(output: Any) -> Iterator[Record]:
+    """The texts of an output: those of a reply's choices, or that of messages, a message or a text, maybe as JSON."""
     found = from_cell(output)
     if isinstance(at(found, "choices"), list):
-        first = next(reply_texts(found))
-        return first.text, first.reasoning, first.finish
+        yield from reply_texts(found)
+    else:
+        yield _one_text(output, found)
+
+
+def _one_text(output: Any, found: Any) -> Record:
     message = at(found, -1) if isinstance(at(found, -1, "role"), str) else found
     content = next((at(message, name) for name in _CONTENTS if at(message, name) is not None), None)
     is_call = bool(at(message, "tool_calls"))
     if content is None and not is_call and at(message, "role") is None:
-        return as_json(output), None, None
+        return Record(as_json(output))
     text, reasoning = content_of(content)
-    return text, string(at(message, "reasoning_content")) or reasoning, "tool" if not text and is_call else None
+    thought = string(at(message, "reasoning_content")) or reasoning
+    return Record(text, reasoning=thought, finish="tool" if not text and is_call else None)
 
 
 def _read_otel(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
@@ -82,6 +90,9 @@ def _span_texts(span: Mapping[str, Any], reading: Reading) -> Iterator[Record]:
     values = dict(_attributes(span))
     for event in items_at(span, "events"):
         values |= _attributes(event)
+    if values.get("gen_ai.operation.name") in _AROUND_CALLS:
+        reading.left_out[_NO_CALL] += 1
+        return
     messages = from_cell(values.get("gen_ai.output.messages"))
     if not isinstance(messages, list):
         reading.left_out[_NOT_RECORDED] += 1
