@@ -228,7 +228,7 @@ the intervals (bootstrap over contexts and ratings) are held against the mean ov
 the share of runs with p at most 0.05: for “4,000 sentences” this is the power, for “no difference” the rate of false
 alarms.
 
-| distributions | ratings an item | metric | mean | held | p ≤ 0.05 |
+| distributions | ratings per item | metric | mean | held | p ≤ 0.05 |
 |---|---|---|---|---|---|
 {chr(10).join(parts["people"])}
 

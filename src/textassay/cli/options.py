@@ -95,8 +95,8 @@ Family = Annotated[
     list[str] | None,
     typer.Option(
         metavar="LIST",
-        help="Use the metrics of these families: ngram, embedding (without frontier_integral), and learned (lm_score, "
-        "reverse_lm_score, dd). Metrics of --metrics are added.",
+        help="Use the default metrics of these families: ngram, embedding, and learned (lm_score, reverse_lm_score, "
+        "dd, separable). Metrics of --metrics are added.",
     ),
 ]
 Tokenizer = Annotated[

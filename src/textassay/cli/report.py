@@ -25,7 +25,7 @@ def report(
 ) -> None:
     """Show saved results, or write them in another form.
 
-    Reads the JSON file of compare, conditional, huse, sweep, stress, agree or frontier. Nothing is measured again.
+    Reads the JSON file that --json of any study wrote. Nothing is measured again.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.studies.saved import read_results

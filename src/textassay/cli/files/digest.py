@@ -23,7 +23,10 @@ class _DefaultGroup(TyperGroup):
 
 
 app = typer.Typer(
-    help="Make, merge and describe digests: small files that merge.", cls=_DefaultGroup, no_args_is_help=True
+    help="Make, merge and describe digests, counts that add up.\n\n"
+    "`textassay digest SHARD... --out FILE` is `textassay digest make`.",
+    cls=_DefaultGroup,
+    no_args_is_help=True,
 )
 
 
