@@ -21,7 +21,7 @@ SPEED = (
     "startup",
     "ngrams",
     "long_texts",
-    "models",
+    "models/ngram",
     "conditional",
     "huse",
     "records",
@@ -34,7 +34,7 @@ STATISTICS = (
     "dd",
     "effect_size",
     "decision",
-    "adversarial",
+    "models/adversarial",
     "digests",
 )
 

@@ -25,7 +25,7 @@ def run_all() -> ModuleType:
 
 NAMES = (*run_all().SPEED, *run_all().STATISTICS)
 NEEDS = {
-    "adversarial": ("torch",),
+    "models/adversarial": ("torch",),
     "digests": ("sentence_transformers",),
     "scale": ("duckdb", "polars"),
     "ngrams": ("fast_bleu",),

@@ -1,9 +1,10 @@
 """Does adversarial training improve on its start? The oracle NLL of SeqGAN, MaliGAN or RankGAN along its rounds.
 
-`python benchmarks/adversarial.py` trains an LSTM on 10,000 texts of the SeqGAN oracle by maximum likelihood, then
-against a discriminator, and prints the mean negative log-probability per word that the oracle gives to texts of the
-generator (less is better), with its standard error, and the difference from the start. Texts are sampled with the same
-random numbers every time, and differences are paired by them. `--smoke` takes seconds and has a tiny random oracle.
+`python benchmarks/models/adversarial.py` trains an LSTM on 10,000 texts of the SeqGAN oracle by maximum likelihood,
+then against a discriminator, and prints the mean negative log-probability per word that the oracle gives to texts of
+the generator (less is better), with its standard error, and the difference from the start. Texts are sampled with the
+same random numbers every time, and differences are paired by them. `--smoke` takes seconds and has a tiny random
+oracle.
 """
 
 import argparse

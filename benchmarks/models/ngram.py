@@ -1,12 +1,12 @@
 """The n-gram model: training, sampling and scoring captions, beside nltk.lm and KenLM.
 
-`python benchmarks/models.py` trains on 60,000 captions, samples 10,000 texts and scores 20,000 captions; `--smoke`
-takes a few. Every task runs in a process of its own, on one thread. It prints seconds of processor time, which other
-work on the machine changes least, tokens per second, ratios to the peers, peak memory, and how time and memory grow
-with the number of texts. KenLM, if it is installed, reads our ARPA export and scores the same captions; the largest
-difference per text is printed. nltk.lm has no modified Kneser-Ney smoothing and reads no ARPA file, so it trains its
-own model (interpolated Kneser-Ney with one discount) on a part of the captions and scores a few of them. Needs the
-captions (TEXTASSAY_DATA, or the folder beside the checkout) and, for the peers, nltk and kenlm.
+`python benchmarks/models/ngram.py` trains on 60,000 captions, samples 10,000 texts and scores 20,000 captions;
+`--smoke` takes a few. Every task runs in a process of its own, on one thread. It prints seconds of processor time,
+which other work on the machine changes least, tokens per second, ratios to the peers, peak memory, and how time and
+memory grow with the number of texts. KenLM, if it is installed, reads our ARPA export and scores the same captions;
+the largest difference per text is printed. nltk.lm has no modified Kneser-Ney smoothing and reads no ARPA file, so it
+trains its own model (interpolated Kneser-Ney with one discount) on a part of the captions and scores a few of them.
+Needs the captions (TEXTASSAY_DATA, or the folder beside the checkout) and, for the peers, nltk and kenlm.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("TEXTASSAY_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 TRAINED, SAMPLED, SCORED = 60_000, 10_000, 20_000
 ROUNDS = 5  # scoring is repeated, because a busy machine makes it slower
