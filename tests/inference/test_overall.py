@@ -345,6 +345,29 @@ def test_the_questions_beside_the_test_add_no_exchanges_to_it(monkeypatch: pytes
     assert drawn == [1000 * len(BANK)]
 
 
+@pytest.mark.parametrize("until", [400, 1600])
+def test_the_questions_beside_the_test_go_on_from_its_exchanges(until: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all p-values are unsure, each question has more exchanges than the one before it, up to the most."""
+    rows: dict[int, int] = {}
+    add = Exchanged.add
+
+    def counted(self: Exchanged, masks: NDArray[np.bool_]) -> Exchanged:
+        rows[len(self.members)] = rows.get(len(self.members), 0) + len(masks)
+        return add(self, masks)
+
+    monkeypatch.setattr(Exchanged, "add", counted)
+    monkeypatch.setattr("textassay.inference.plan.MOST_RAISED", 1600)
+    monkeypatch.setattr(OverallPlan, "is_unsure", lambda plan, *_: plan.n_resamples < until)
+    monkeypatch.setattr(OverallPlan, "is_unsure_beside", lambda *_: True)
+    real = texts(1, 40)
+    found = lexical(real[:20] + texts(2, 20), real, n_resamples=100)
+    assert found.n_resamples == until
+    assert found.copied is not None
+    assert found.copied * 1601 == pytest.approx(round(found.copied * 1601))
+    more_for_closer = {n: count for n, count in rows.items() if n < len(BANK)}
+    assert sum(more_for_closer.values()) == 1600 - until
+
+
 def test_the_level_is_kept_where_members_depend_on_each_other() -> None:
     rng = np.random.default_rng(0)
     rejected = []

@@ -129,7 +129,7 @@ def digest_test(
     prepared = dict(_statistics(*found, n_parts, engine or LocalEngine(1)))
     members = tuple(member for member in BANK if member.name in prepared)
     exchanged = Exchanged(members, tuple(prepared[member.name] for member in members))
-    masks, exchanged, p = exchanged_until_sure(exchanged, design, plan)
+    masks, exchanged, p, _ = exchanged_until_sure(exchanged, design, plan)
     n_resamples = len(masks) - 1
     share = Separable(None, None, plan.level, SEPARABLE, None, None, _WHY_NO_SHARE, "")
     return replace(

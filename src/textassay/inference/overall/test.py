@@ -260,11 +260,11 @@ def overall_test(
     if one_group or not is_significant(design.smallest_p(MOST_RAISED), plan.level):
         return replace(nothing, undefined=_too_few(design, nothing.n, plan.level))
     merge_views(pool)
-    masks, exchanged, p = exchanged_until_sure(Exchanged.of(pool, design, members), design, plan)
+    masks, exchanged, p, raised = exchanged_until_sure(Exchanged.of(pool, design, members), design, plan)
     statistics = exchanged.statistics()
     if progress is not None:
         progress.step(1)
-    shared, copied = _shared_texts(pool, design, masks, plan)
+    shared, copied = _shared_texts(pool, design, masks, raised)
     used = [member for member, row in zip(members, statistics, strict=True) if np.isfinite(row).all()]
     return replace(
         nothing,
@@ -272,7 +272,7 @@ def overall_test(
         shared_pairs=_shared_pairs(pool),
         shared_texts=shared,
         copied=copied,
-        closer=_closer(exchanged, design, masks, plan, differs=is_significant(p, plan.level)),
+        closer=_closer(exchanged, design, masks, raised, differs=is_significant(p, plan.level)),
         p_value=p,
         adjusted=p,
         members=member_results(members, statistics),
@@ -282,8 +282,13 @@ def overall_test(
     )
 
 
-def exchanged_until_sure(found: Exchanged, design: Design, plan: OverallPlan) -> tuple[Bool, Exchanged, float]:
-    """Labellings, statistics and p-value; exchanges are added until p is clearly on one side of a limit."""
+def exchanged_until_sure(
+    found: Exchanged, design: Design, plan: OverallPlan
+) -> tuple[Bool, Exchanged, float, OverallPlan]:
+    """Labellings, statistics, p-value, and the plan that gives these labellings.
+
+    Exchanges are added until p is clearly on one side of a limit.
+    """
     members = found.members
     masks = design.labellings(plan.n_resamples, plan.seed)
     found = found.add(masks)
@@ -292,9 +297,9 @@ def exchanged_until_sure(found: Exchanged, design: Design, plan: OverallPlan) ->
         p = float(at_least(combine(statistics, members=members))[0] / len(masks))
         higher = plan.raised()
         if higher is None or design.can_list(plan.n_resamples):
-            return masks, found, p
+            return masks, found, p, plan
         if not plan.is_unsure(p, monte_carlo_error(statistics, p, members=members)):
-            return masks, found, p
+            return masks, found, p, plan
         masks, found, plan = *_more(masks, found, design, higher), higher
 
 
