@@ -292,13 +292,15 @@ def _long(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
 class ItemFile:
     """The entries of a file, or of the files of a pattern; `fields` are those of the first record.
 
-    The entries of `are_records` were gathered from records with one text each.
+    The entries of `are_records` were gathered from records with one text each; `lost` counts, by reason, those that
+    should have had a text.
     """
 
     where: str
     entries: list[Entry]
     fields: list[str]
     are_records: bool = False
+    lost: tuple[tuple[str, int], ...] = ()
 
     @property
     def seen_fields(self) -> str:

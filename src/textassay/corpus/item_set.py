@@ -113,6 +113,8 @@ class Item:
 class ItemSet:
     """Items with a name and a digest of their content; `notes` list what is unusual about them.
 
+    Of items that were gathered from records, `lost` counts, by reason, the records that should have had a text.
+
     >>> item = Item("1", ("a cat", "the cat"), {"mle": ("a cat",), "gan": ("cat cat",)})
     >>> ItemSet.of([item], name="pets").systems
     ('mle', 'gan')
@@ -122,6 +124,7 @@ class ItemSet:
     digest: str
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
+    lost: tuple[tuple[str, int], ...] = ()
 
     def __len__(self) -> int:
         return len(self.items)
@@ -207,7 +210,11 @@ def read_items(
     systems = {system: read(value, side=side, name=system)[0] for system, value in further.items()}
     if base.are_records:
         entries = united(base, systems)
-        return _item_set(replace(base, entries=entries), {}, name=called, notes=notes, wanted="", bare=True)
+        found = _item_set(replace(base, entries=entries), {}, name=called, notes=notes, wanted="", bare=True)
+        lost = Counter[str]()
+        for reason, count in (each for file in (base, *systems.values()) for each in file.lost):
+            lost[reason] += count
+        return replace(found, lost=tuple(lost.items()))
     is_file = isinstance(source, str | os.PathLike)
     wanted = (_BEHIND if is_file else _FIELD) if needs_candidates else ""
     return _item_set(base, systems, name=called, notes=notes, wanted=wanted, bare=not needs_references)

@@ -72,6 +72,10 @@ class GeneratedTexts(list[str]):
         return cls((text for part in parts for text in part), np.concatenate(marks))
 
 
+# A smaller share of records without a text is in notes alone, not in an answer.
+FEW_LOST = 0.01
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """Texts with a name and a digest; `notes` list what the reader left out.

@@ -151,3 +151,16 @@ def test_the_real_file_of_novelty_bench(data: Path) -> None:
     shown = str(found)
     assert "Name a Spanish speaking country." in shown
     assert "[10 ×] Mexico" in shown
+
+
+def test_records_without_an_answer_are_in_the_answer() -> None:
+    replies = [
+        {"custom_id": f"p{n % 4}", "response": {"body": {"choices": [
+            {"message": {"content": f"{word} {n}"}} for word in ("A", "Some", "The")
+        ]}}}
+        for n in range(4)
+    ]  # fmt: skip
+    failed = [{"custom_id": f"q{n}", "response": None, "error": {"code": "x"}} for n in range(3)]
+    found = answers([*replies, *failed], metrics="wordings", n_resamples=0)
+    assert "Left out: 3 errors, of 15 records." in " ".join(str(found).split())
+    assert Answers.from_json(found.to_json()) == found

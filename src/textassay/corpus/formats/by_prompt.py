@@ -71,7 +71,8 @@ def _record_file(opened: Opened, records: Wanted, first: Sequence[OpenTable], no
         notes[f"{opened.where}: {many(keys.null_count, 'text')} without a prompt left out"] += 1
     if keys is by_id:
         keys = _told_apart(keys, rows.contexts, rows.systems)
-    return ItemFile(opened.where, _gathered(rows, keys, opened), fields, are_records=True)
+    lost = tuple(found.reading.lost.items())
+    return ItemFile(opened.where, _gathered(rows, keys, opened), fields, are_records=True, lost=lost)
 
 
 def _told_apart(ids: pa.Array, prompts: pa.Array | None, systems: pa.Array | None) -> pa.Array:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from textassay.corpus.item_set import Item as PromptItem
-from textassay.corpus.printable import many, on_one_line, shortened
+from textassay.corpus.printable import listed, many, on_one_line, shortened
+from textassay.corpus.sample import FEW_LOST
 from textassay.document.blocks import (
     Badge,
     Block,
@@ -160,6 +161,11 @@ def _ties(found: Answers, columns: Sequence[SystemAnswers]) -> Iterator[str]:
 
 def _caveats(found: Answers) -> Iterator[str]:
     """What may make the answer wrong."""
+    lost = dict(found.prompts.lost)
+    total = sum(lost.values()) + sum(len(texts) for item in found.prompts.items for texts in item.candidates.values())
+    if sum(lost.values()) > FEW_LOST * total:
+        reasons = [many(count, *reason.split("|", 1)) for reason, count in lost.items()]
+        yield f"Left out: {listed(reasons)}, of {total:,} records."
     single = [item.id for item in found.prompts.items if any(len(texts) == 1 for texts in item.candidates.values())]
     if single:
         yield f"{many(len(single), 'prompt')} with a single answer of a system: not measured."

@@ -11,7 +11,7 @@ import numpy as np
 
 from textassay.corpus.markdown import plain_words, stripped
 from textassay.corpus.printable import listed, many
-from textassay.corpus.sample import Sample, stream
+from textassay.corpus.sample import FEW_LOST, Sample, stream
 from textassay.encoders.remembered import Remembered
 from textassay.engines.base import Engine
 from textassay.inference.dependence import DependenceWarning, check_dependence, check_order
@@ -45,8 +45,6 @@ from textassay.studies.sentences import sentence_of
 
 # From this gap in capitals on, the words of two samples do not compare.
 _MOST_CASE = 0.5
-# A smaller share of records without a text is in the notes alone.
-_FEW_LOST = 0.01
 # Texts are parsed as Markdown for several samples that have many of them in common.
 _REMEMBER = lru_cache(maxsize=50_000)
 
@@ -137,7 +135,7 @@ class Run:
         """Samples of which more than a few records had no text."""
         for name, sample in [("reference", self.design.reference), *self.design.candidates.items()]:
             n_lost = sum(count for _, count in sample.lost)
-            if n_lost > _FEW_LOST * (n_lost + len(sample)):
+            if n_lost > FEW_LOST * (n_lost + len(sample)):
                 reasons = listed([many(count, *reason.split("|", 1)) for reason, count in sample.lost])
                 yield Finding("lost", names=(name,), n=(n_lost, n_lost + len(sample)), text=reasons)
 
