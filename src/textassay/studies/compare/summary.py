@@ -241,6 +241,15 @@ def _form_findings(column: Column) -> list[FormatFinding]:
     return sorted(found, key=lambda finding: (finding.kind != LENGTH, -form_gap(finding)))
 
 
+def _is_plural(words: str) -> bool:
+    """Whether these words are counted: "fewer" of them, not "less".
+
+    >>> _is_plural("HTML tags"), _is_plural("texts that are cut off"), _is_plural("upper case")
+    (True, True, False)
+    """
+    return words.endswith("s") or words.partition(" ")[0].endswith("s")
+
+
 def _form_phrase(column: Column) -> str:
     """Two differences in form, such as "longer, more bold"."""
     parts = []
@@ -250,7 +259,7 @@ def _form_phrase(column: Column) -> str:
             parts.append("longer" if more else "shorter")
         else:
             words = kind_words(finding)
-            parts.append(f"{'more' if more else 'fewer' if words.endswith('s') else 'less'} {words}")
+            parts.append(f"{'more' if more else 'fewer' if _is_plural(words) else 'less'} {words}")
     return ", ".join(parts)
 
 
