@@ -505,6 +505,7 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "no worse": lambda f: f"no worse than the baseline: {_beside_baseline(f)}",
     "worse than baseline": lambda f: f"worse than the baseline: {_beside_baseline(f)}",
     "worse undecided": lambda f: f"not known whether it is worse: {_beside_baseline(f)}{_enough(f)}",
+    "worse not known": lambda f: f"not known whether it is worse: {f.metric}: {f.text}",
     "same as baseline": "the same texts as the baseline",
     # Items with several candidates and references.
     "one answer": lambda f: f"one answer: all candidates are the same text on {f.n[0]:,} of {many(f.n[1], 'item')}",

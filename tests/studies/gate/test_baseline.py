@@ -1,14 +1,29 @@
 """No worse than a baseline: texts and saved results, directions and margins, and what does not compare."""
 
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.laws import corpus
 from tests.studies.gate.test_gate import FAST, mixture
 from textassay import Comparison, InputError, compare
-from textassay.studies.gate.result import Check, Gate
+from textassay.inference.intervals import Replicates
+from textassay.inference.result import Interval, Result
+from textassay.studies.gate.baseline import (
+    Combine,
+    Measurement,
+    Values,
+    by_intervals,
+    by_jackknife,
+    check_values,
+    is_results,
+    loss_difference,
+)
+from textassay.studies.gate.result import Check, Gate, sentence
 from textassay.studies.gate.rules import GateRules
 
 OPTIONS = FAST | {"metrics": "cnd,cr,distinct,repetition"}
@@ -134,3 +149,91 @@ def test_the_rules_are_counted_on_splits_of_the_reference() -> None:
     assert (gate.aa.n, gate.aa.total) == (80, 4)
     assert gate.aa.failed <= 1
     assert "A/A check: of 4 splits" in gate.aa.sentence
+
+
+def test_a_metric_without_a_value_or_bounds_is_undecided_with_the_reason() -> None:
+    short = ["two words", "other words"] * 50
+    (check,) = beside(short, corpus(2, 200), {}, metrics="distinct:n=4").checks
+    assert check.decision == "undecided"
+    assert "no value for the candidate" in str(sentence(check))
+    gate = beside(corpus(3, 200), corpus(2, 200), {"distinct": 0.2}, metrics="distinct,copying", train=corpus(5, 200))
+    found = by_metric(gate)
+    assert (found["distinct"].decision, found["copying"].decision) == ("pass", "undecided")
+    assert "no jackknife" in sentence(found["copying"])
+    assert gate.exit_code == 3
+
+
+def test_a_metric_of_saved_results_without_an_interval_is_undecided(saved: Path) -> None:
+    found = by_metric(beside(corpus(3, 200), saved, {"cnd": 0.01}, metrics="cnd,entropy"))
+    assert {name: check.decision for name, check in found.items()} == {"cnd": "pass", "entropy": "undecided"}
+    assert "not among the baseline's results" in sentence(found["entropy"])
+
+
+def test_a_path_to_saved_results_is_no_path_to_texts(saved: Path) -> None:
+    assert is_results(saved)
+    assert beside(corpus(3, 200), saved).checks == beside(corpus(3, 200), str(saved)).checks
+
+
+def test_closer_to_real_text_is_judged_on_as_many_texts(tmp_path: Path) -> None:
+    """Distinct-2 of 1,000 texts is far below that of 100 texts of the same source."""
+    options = {"metrics": "distinct", "size": "all", "encoder": None}
+    reference, old, new = corpus(1, 100), corpus(2, 1000), corpus(3, 1000)
+    path = tmp_path / "old.json"
+    path.write_text(compare(reference, {"old": old}, **(FAST | options)).to_json(), encoding="utf-8")
+    for baseline in (old, path):
+        rules = GateRules(no_worse_than=baseline)
+        found = compare(reference, {"new": new}, gate=rules, **(FAST | options))
+        assert found.gate is not None
+        (check,) = found.gate.checks
+        assert check.finding.n == (found.real.results[0].n,)
+        assert check.finding.part("candidate") == found["new"].at_baseline_size["distinct-2"].estimate
+        assert abs(check.finding.part("candidate") - found.real.results[0].estimate) < 0.1
+
+
+def measurement(value: float, error: float, n: int = 200) -> tuple[Result, Replicates]:
+    """A value with a jackknife and an interval of this standard error."""
+    folds = np.tile((-1.0, 1.0), 20)
+    folds *= error / math.sqrt(39 / 40 * float((folds**2).sum()))
+    low, high = value - 1.96 * error, value + 1.96 * error
+    interval = Interval(low, high, 0.95, "jackknife")
+    result = Result("distinct", {}, value, "closer", "diversity", interval, None, {}, None, "", 0.0, n)
+    return result, Replicates((value + folds,))
+
+
+def with_jackknife(candidate: Measurement, baseline: Measurement, real: Measurement) -> Combine:
+    return by_jackknife(Values("distinct-2", candidate, baseline, real))
+
+
+def with_intervals(*sides: Measurement) -> Combine:
+    return by_intervals(*(result for result, _ in sides))
+
+
+@pytest.mark.parametrize("combined", [with_jackknife, with_intervals])
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "real_error"), [(3.0, 0.0, 0.5), (3.0, 0.0, 0.0), (4.0, -1.0, 1.0), (-6.0, 3.0, 1.0)]
+)
+def test_closer_passes_at_the_margin_as_often_as_the_level_allows(
+    combined: Callable[..., Combine], candidate: float, baseline: float, real_error: float
+) -> None:
+    """A candidate that is worse by exactly the margin passes, and one worse by it fails, in at most 5 % of gates."""
+    margin, rng, runs = abs(candidate) - abs(baseline), np.random.default_rng(1), 2000
+    passed = failed = 0
+    for mine, theirs, real in rng.standard_normal((runs, 3)):
+        sides = (
+            measurement(candidate + mine, 1),
+            measurement(baseline + theirs, 1),
+            measurement(real * real_error, real_error),
+        )
+        found = loss_difference("closer", combined(*sides), 0.95)
+        passed += found.high <= margin
+        failed += found.low > margin
+    assert passed / runs <= 0.065
+    assert failed / runs <= 0.065
+
+
+def test_values_of_other_numbers_of_texts_do_not_compare() -> None:
+    real = measurement(0.4, 0.01, 100)
+    values = Values("distinct-2", measurement(0.1, 0.01, 1000), measurement(0.1, 0.01, 1000), real)
+    (check,) = check_values("new", [values], {}, level=0.95, n_candidates=1)
+    assert check.decision == "undecided"
+    assert "values of 100 and 1,000 texts do not compare" in sentence(check)

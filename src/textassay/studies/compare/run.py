@@ -17,7 +17,7 @@ from textassay.engines.base import Engine
 from textassay.inference.dependence import DependenceWarning, check_dependence, check_order
 from textassay.inference.format_check import CASE, check_format
 from textassay.inference.format_check import Finding as FormatFinding
-from textassay.inference.intervals import FEWEST_TEXTS, Replicates
+from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Measured
 from textassay.inference.overall.test import Overall, OverallPlan, overall_test
 from textassay.inference.p_values import holm, is_significant
@@ -148,19 +148,14 @@ class Run:
         requests, against = self.measurer.requests, self.baseline
         if against is None:
             return
-        whole = len({outcome.measured.results[0].n for outcome in outcomes.values()} if requests else ()) == 1
         digests = {name: sample.digest for name, sample in self.measurer.cut.candidates.items()}
         for name in (name for name in outcomes if name != against):
             if digests[name] == digests[against]:
                 yield Check(name, "no-worse-than", "pass", Finding("same as baseline"))
                 continue
-            values = []
-            for index, request in enumerate(requests):
-                own, others = (comparable_value(outcomes[one], index, request, whole=whole) for one in (name, against))
-                result = outcomes[name].measured.results[index]
-                # Beside a smaller sample, the value that is compared is of as many texts.
-                result = result if whole else outcomes[name].at_baseline_size.get(request, result)
-                values.append(Values(request.label, result, own, others, _known(real, request, index)))
+            values = [
+                _values(request, index, outcomes, (name, against), real) for index, request in enumerate(requests)
+            ]
             yield from check_values(
                 name, values, self.rules.margins, level=self.measurer.plan.level, n_candidates=len(outcomes) - 1
             )
@@ -380,7 +375,13 @@ def _bounded(column: Column, p: float, plan: Plan) -> Column:
     )
 
 
-def _known(real: Measured, request: Request, index: int) -> tuple[float, Replicates] | None:
-    """The value of real text with its jackknife, if it has one."""
-    replicates = real.replicates.get(request)
-    return None if replicates is None else (real.results[index].estimate, replicates)
+def _values(
+    request: Request, index: int, outcomes: Mapping[str, CandidateMeasured], names: tuple[str, str], real: Measured
+) -> Values:
+    """A metric of a candidate and of the baseline, by these names, and of real text: on as many texts where needed."""
+    beside = real.results[index]
+    sizes = {outcome.measured.results[index].n for outcome in outcomes.values()}
+    if request.metric.better == "closer" and beside.undefined is None:
+        sizes.add(beside.n)
+    own, others = (comparable_value(outcomes[name], index, request, whole=len(sizes) == 1) for name in names)
+    return Values(request.label, own, others, (beside, real.replicates.get(request)))

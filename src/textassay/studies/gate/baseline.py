@@ -11,13 +11,15 @@ Of saved results only the intervals are left: their widths are added as those of
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from scipy.special import ndtri
 
 from textassay.corpus.printable import quoted, shortened
+from textassay.corpus.sizes import UNEVEN
 from textassay.corpus.values import read_json
 from textassay.errors import InputError, Setting
 from textassay.inference.intervals import Replicates
@@ -36,18 +38,25 @@ SHARE_MARGIN, RELATIVE_MARGIN = 0.02, 0.1
 # Settings that must be the same in saved results.
 _SAME = ("tokenizer", "encoder", "strip")
 
-Known = tuple[float, Replicates]
+# A sign is clear if its error rate is at most this part of that of the bound that it is used for.
+_CLEAR = 0.1
+
+# A metric of one sample: its result, and its jackknife if it has one.
+Measurement = tuple[Result, Replicates | None]
+# The weights of the candidate's value, the baseline's and real text's in a sum.
+Weights = tuple[float, float, float]
+# Bounds of such a sum, each at this level.
+Combine = Callable[[Weights, float], Difference]
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """A metric of a candidate, of the baseline and of real text, each with its jackknife if it has one."""
+    """A metric of a candidate, of the baseline and of real text, on as many texts."""
 
     label: str
-    result: Result
-    candidate: Known | None
-    baseline: Known | None
-    real: Known | None
+    candidate: Measurement
+    baseline: Measurement
+    real: Measurement
 
 
 def default_margin(result: Result, baseline: float) -> float:
@@ -65,31 +74,86 @@ def _is_share(result: Result) -> bool:
 def check_values(
     name: str, values: Sequence[Values], margins: Mapping[str, float], *, level: float, n_candidates: int
 ) -> Iterator[Check]:
-    """The checks of one candidate beside the baseline's texts."""
-    known = [each for each in values if each.candidate is not None and each.baseline is not None]
-    corrected = 1 - (1 - level) / max(len(known) * n_candidates, 1)
-    for each in known:
-        assert each.candidate is not None
-        assert each.baseline is not None
-        terms = _terms(each)
-        if terms is None:
-            continue
-        sides = (linear_combination(terms, level=2 * one - 1) for one in (level, corrected))
-        yield _check(name, each.label, each.result, each.baseline[0], margins, *sides, n=each.result.n, level=level)
+    """The checks of one candidate beside the baseline's texts, one per metric."""
+    for each in values:
+        reason = _missing(each)
+        sides = None if reason else _bounds(each.candidate[0], by_jackknife(each), level, len(values) * n_candidates)
+        if sides is None:
+            yield _unknown(name, each.label, reason or _NO_SPREAD)
+        else:
+            (result, _), (baseline, _) = each.candidate, each.baseline
+            yield _check(name, each.label, result, baseline.estimate, margins, *sides, level=level)
 
 
-def _terms(values: Values) -> list[tuple[float, float, Replicates]] | None:
-    """The loss of the candidate minus that of the baseline; None where real text's value is needed and not known."""
-    assert values.candidate is not None
-    assert values.baseline is not None
-    if values.result.better != "closer":
-        sign = -1.0 if values.result.better == "higher" else 1.0
-        return [(sign, *values.candidate), (-sign, *values.baseline)]
-    if values.real is None:
-        return None
-    mine, theirs = (math.copysign(1.0, each[0] - values.real[0]) for each in (values.candidate, values.baseline))
-    terms = [(mine, *values.candidate), (-theirs, *values.baseline)]
-    return [*terms, (theirs - mine, *values.real)] if mine != theirs else terms
+_NO_SPREAD = "its value is not defined without some of the texts, so the difference has no bounds"
+
+
+def _missing(values: Values) -> str:
+    """Why the difference of this metric has no bounds; empty if it has some."""
+    sides = [("the candidate", values.candidate), ("the baseline", values.baseline)]
+    if values.candidate[0].better == "closer":
+        sides.append(("real text", values.real))
+    for who, (result, replicates) in sides:
+        if result.undefined is not None:
+            return f"it has no value for {who} ({result.undefined})"
+        if replicates is None:
+            return f"it has no jackknife for {who}, so the difference has no bounds"
+    return _other_size(result.n for _, (result, _) in sides)
+
+
+def _other_size(numbers: Iterable[int]) -> str:
+    """Why values of so many texts do not compare; empty if they do. Whole groups are cut to about one size."""
+    sizes = {*numbers}
+    if max(sizes) <= UNEVEN * min(sizes):
+        return ""
+    return f"values of {' and '.join(f'{n:,}' for n in sorted(sizes))} texts do not compare"
+
+
+def _unknown(name: str, label: str, reason: str) -> Check:
+    return Check(name, f"no-worse-than {label}", UNDECIDED, Finding("worse not known", label, text=reason))
+
+
+def by_jackknife(values: Values) -> Combine:
+    """Sums of values of texts, with bounds by their jackknife."""
+
+    def combine(weights: Weights, level: float) -> Difference:
+        terms = [
+            (weight, result.estimate, replicates)
+            for weight, (result, replicates) in zip(
+                weights, (values.candidate, values.baseline, values.real), strict=True
+            )
+            if weight and replicates is not None
+        ]
+        return linear_combination(terms, level=2 * level - 1)
+
+    return combine
+
+
+def _bounds(result: Result, combine: Combine, level: float, n_tests: int) -> tuple[Difference, Difference] | None:
+    """How much worse the candidate is, with bounds at the level and at the corrected one; None without bounds."""
+    found = [loss_difference(result.better, combine, one) for one in (level, 1 - (1 - level) / n_tests)]
+    is_known = all(math.isfinite(end) for each in found for end in (each.estimate, each.low, each.high))
+    return (found[0], found[1]) if is_known else None
+
+
+def loss_difference(better: str, combine: Combine, level: float) -> Difference:
+    """The loss of the candidate minus that of the baseline, with bounds each at this level.
+
+    If closer is better, it is |c - r| - |b - r|. Where the sign of c - r or of b - r is not clear, the estimated one
+    makes the distance too large, so the bounds are the widest of those with either sign.
+    """
+    if better != "closer":
+        sign = -1.0 if better == "higher" else 1.0
+        return combine((sign, -sign, 0.0), level)
+    mine, theirs = (_signs(combine(weights, 1 - _CLEAR * (1 - level))) for weights in ((1, 0, -1), (0, 1, -1)))
+    found = [combine((one, -other, other - one), level) for one in mine for other in theirs]
+    return replace(found[0], low=min(each.low for each in found), high=max(each.high for each in found))
+
+
+def _signs(distance: Difference) -> tuple[float, ...]:
+    """The estimated sign of a value, and the other one if that is possible as well."""
+    sign = math.copysign(1.0, distance.estimate)
+    return (sign,) if distance.low > 0 or distance.high < 0 else (sign, -sign)
 
 
 def _check(
@@ -101,18 +165,17 @@ def _check(
     found: Difference,
     corrected: Difference,
     *,
-    n: int,
     level: float,
 ) -> Check:
     margin = margins.get(label, margins.get(result.metric, default_margin(result, baseline)))
     decision = FAIL if corrected.low > margin else PASS if found.high <= margin else UNDECIDED
     parts = {"baseline": baseline, "candidate": result.estimate}
-    needed = _texts_needed(found, margin, level, n)
+    needed = _texts_needed(found, margin, level, result.n)
     if decision == UNDECIDED and needed is not None:
         parts["needed"] = float(needed)
     kind = {FAIL: "worse than baseline", PASS: "no worse", UNDECIDED: "worse undecided"}[decision]
     ends = (min(corrected.low, found.low) if decision != FAIL else corrected.low, found.high)
-    finding = Finding(kind, label, value=found.estimate, ends=ends, baseline=margin, n=(n,), parts=parts)
+    finding = Finding(kind, label, value=found.estimate, ends=ends, baseline=margin, n=(result.n,), parts=parts)
     return Check(name, f"no-worse-than {label}", decision, finding)
 
 
@@ -130,26 +193,26 @@ def _texts_needed(found: Difference, margin: float, level: float, n: int) -> int
 
 def is_results(source: Any) -> bool:
     """Whether a baseline is a file of results and not one of texts."""
-    if not isinstance(source, str) or not source.endswith(".json"):
+    if not isinstance(source, str | os.PathLike) or not os.fspath(source).endswith(".json"):
         return False
-    plain = read_json(source)
+    plain = read_json(os.fspath(source))
     return isinstance(plain, Mapping) and "textassay" in plain and "candidates" in plain
 
 
-def check_results(found: "Comparison", source: str, margins: Mapping[str, float], *, level: float) -> Iterator[Check]:
+def check_results(found: "Comparison", source: Any, margins: Mapping[str, float], *, level: float) -> Iterator[Check]:
     """The checks of all candidates beside saved results."""
     from textassay.studies.compare.result import Comparison
     from textassay.studies.saved import read_results
 
     saved = read_results(source)
-    where = shortened(source, 60)
+    where = shortened(os.fspath(source), 60)
     assert isinstance(saved, Comparison)
     _check_same(found, saved, where)
     tests = len(found.candidates) * len(found.labels)
     for column in found.candidates:
         other = _column_of(saved, column.name, where)
         checks = list(_beside(column, other, found, margins, level, tests))
-        if not checks:
+        if all(check.finding.kind == "worse not known" for check in checks):
             raise InputError(
                 f"{where}: no metric with an interval in both; wanted results that were measured with intervals"
                 f" (--resamples 19 or more) and the metrics {', '.join(found.labels[:6])}"
@@ -196,24 +259,50 @@ def _beside(
     column: "Column", other: "Column", found: "Comparison", margins: Mapping[str, float], level: float, tests: int
 ) -> Iterator[Check]:
     earlier = {(result.metric, *sorted(result.options.items())): result for result in other.results}
-    for label, mine, real in zip(found.labels, column.results, found.real.results, strict=True):
-        theirs = earlier.get((mine.metric, *sorted(mine.options.items())))
-        if theirs is None or mine.interval is None or theirs.interval is None:
+    for label, result, real in zip(found.labels, column.results, found.real.results, strict=True):
+        mine, theirs = result, earlier.get((result.metric, *sorted(result.options.items())))
+        if mine.better == "closer" and theirs is not None and real.undefined is None and real.n != mine.n:
+            # Only values of as many texts compare with that of real text.
+            mine = column.at_baseline_size.get(label, mine)
+            theirs = other.at_baseline_size.get(label, theirs)
+        reason = _missing_in_results(mine, theirs, real)
+        if reason or theirs is None:
+            yield _unknown(column.name, label, reason)
             continue
         if mine.n != theirs.n:
             raise InputError(
                 f"the baseline's {label} is of {theirs.n:,} texts, here of {mine.n:,}; wanted the same ",
                 Setting("size"),
             )
-        errors = [_error(mine), _error(theirs)]
-        estimate = _loss(mine, real) - _loss(theirs, real)
-        if not math.isfinite(estimate):
-            continue
-        sides = (
-            Difference(estimate, estimate - half, estimate + half, math.nan)
-            for half in (float(ndtri(one)) * math.hypot(*errors) for one in (level, 1 - (1 - level) / tests))
-        )
-        yield _check(column.name, label, mine, theirs.estimate, margins, *sides, n=mine.n, level=level)
+        sides = _bounds(mine, by_intervals(mine, theirs, real), level, tests)
+        assert sides is not None
+        yield _check(column.name, label, mine, theirs.estimate, margins, *sides, level=level)
+
+
+def _missing_in_results(mine: Result, theirs: Result | None, real: Result) -> str:
+    """Why a difference from a saved result has no bounds; empty if it has some."""
+    if theirs is None:
+        return "it is not among the baseline's results"
+    sides = [("the candidate", mine), ("the baseline", theirs)]
+    if mine.better == "closer":
+        sides.append(("real text", real))
+    for who, result in sides:
+        if result.interval is None or not math.isfinite(result.estimate):
+            return f"it has no interval for {who}{f' ({result.undefined})' if result.undefined else ''}"
+    return _other_size((mine.n, real.n)) if mine.better == "closer" else ""
+
+
+def by_intervals(mine: Result, theirs: Result, real: Result) -> Combine:
+    """Sums of values of which only the intervals are known, as those of independent samples."""
+    results = mine, theirs, real
+
+    def combine(weights: Weights, level: float) -> Difference:
+        used = [(weight, result) for weight, result in zip(weights, results, strict=True) if weight]
+        estimate = sum(weight * result.estimate for weight, result in used)
+        half = float(ndtri(level)) * math.hypot(*(weight * _error(result) for weight, result in used))
+        return Difference(estimate, estimate - half, estimate + half, math.nan)
+
+    return combine
 
 
 def _error(result: Result) -> float:
@@ -222,9 +311,3 @@ def _error(result: Result) -> float:
     assert interval is not None
     side = max(interval.high - result.estimate, result.estimate - interval.low)
     return side / float(ndtri(0.5 + interval.level / 2))
-
-
-def _loss(result: Result, real: Result) -> float:
-    if result.better == "closer":
-        return abs(result.estimate - real.estimate)
-    return -result.estimate if result.better == "higher" else result.estimate

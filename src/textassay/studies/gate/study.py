@@ -13,12 +13,14 @@ from textassay.corpus.sample import Sample
 from textassay.engines.base import Engine
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Plan
+from textassay.inference.result import Result
 from textassay.metrics.views import Material
 from textassay.studies.gate.baseline import check_results, is_results
 from textassay.studies.gate.margin import Bounds, bounds
 from textassay.studies.gate.result import Check, Gate
 from textassay.studies.gate.rules import GateRules
 from textassay.studies.gate.verdict import check_failures, check_margin
+from textassay.studies.planes import metric_of
 
 if TYPE_CHECKING:
     from textassay.studies.compare.result import Column, Comparison
@@ -51,7 +53,7 @@ def gated(
     others = found.gate.checks if found.gate is not None else ()
     if rules.no_worse_than is not None and is_results(rules.no_worse_than):
         others = tuple(check_results(found, rules.no_worse_than, rules.margins, level=plan.level))
-    elif rules.no_worse_than is not None and not others:
+    elif rules.no_worse_than is not None and not any(map(_has_jackknife, columns[0].results)):
         raise InputError(
             Setting("no_worse_than"), "; no metric with a jackknife interval was measured, wanted one or more ",
             Setting("metrics"),
@@ -77,6 +79,11 @@ def gated(
         checks += [check for check in others if check.candidate == column.name]
     _check_margins(rules, found)
     return replace(found, gate=Gate(tuple(checks), rules.undecided))
+
+
+def _has_jackknife(result: Result) -> bool:
+    metric = metric_of(result)
+    return metric is not None and metric.jackknifed
 
 
 def _check_margins(rules: GateRules, found: "Comparison") -> None:

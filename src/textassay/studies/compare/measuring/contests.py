@@ -7,6 +7,7 @@ from itertools import combinations
 from textassay.inference.intervals import Replicates
 from textassay.inference.measure import paired_difference
 from textassay.inference.p_values import holm
+from textassay.inference.result import Result
 from textassay.metrics.registry import Request
 from textassay.studies.compare.measuring.measurer import CandidateMeasured
 from textassay.studies.outcome import Contest
@@ -26,23 +27,19 @@ def _contests(
 ) -> Iterable[Contest]:
     sizes = {outcome.measured.results[0].n for outcome in outcomes.values()} if requests else set()
     for (first, one), (second, other) in combinations(outcomes.items(), 2):
-        for place, request in enumerate(requests):
-            mine, theirs = (
-                comparable_value(outcome, place, request, whole=len(sizes) == 1) for outcome in (one, other)
+        for index, request in enumerate(requests):
+            (mine, own), (theirs, others) = (
+                comparable_value(outcome, index, request, whole=len(sizes) == 1) for outcome in (one, other)
             )
-            if mine is not None and theirs is not None:
-                gap = paired_difference(mine, theirs, level=level)
+            if own is not None and others is not None:
+                gap = paired_difference((mine.estimate, own), (theirs.estimate, others), level=level)
                 yield Contest(first, second, request.label, gap.estimate, gap.low, gap.high, gap.p_value)
 
 
 def comparable_value(
-    outcome: CandidateMeasured, place: int, request: Request, *, whole: bool
-) -> tuple[float, Replicates] | None:
-    """The value of a metric with its jackknife: on all texts, or on as many as the baseline has if sizes differ."""
+    outcome: CandidateMeasured, index: int, request: Request, *, whole: bool
+) -> tuple[Result, Replicates | None]:
+    """A result with its jackknife: on all texts, or on as many as the baseline has if sizes differ."""
     if whole or request not in outcome.at_baseline_size:
-        replicates = outcome.measured.replicates.get(request)
-        estimate = outcome.measured.results[place].estimate
-    else:
-        replicates = outcome.replicates_at_baseline_size.get(request)
-        estimate = outcome.at_baseline_size[request].estimate
-    return None if replicates is None else (estimate, replicates)
+        return outcome.measured.results[index], outcome.measured.replicates.get(request)
+    return outcome.at_baseline_size[request], outcome.replicates_at_baseline_size.get(request)
