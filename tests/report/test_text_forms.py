@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -177,6 +178,36 @@ class TestMarkdown:
         text = "\n".join(child.content for token in inline for child in token.children or ())
         assert comparison(2).summary.sentence in text
         assert comparison(2).summary.rows[0].why[0] in text
+
+
+class TestScreens:
+    CAVEATS = tuple(f"caveat {at}: {'a long remedy ' * 8}" for at in range(6))
+
+    def test_the_ranking_comes_before_caveats_and_these_are_counted(self) -> None:
+        document = comparison(7)
+        document = replace(document, summary=replace(document.summary, caveats=self.CAVEATS))
+        lines = shown(document, width=80, height=24)
+        assert len(lines) < 24
+        assert [line.split()[0] for line in lines if "41 %" in line] == [str(rank) for rank in range(1, 8)]
+        (left,) = [line for line in lines if "more caveat" in line]
+        n_shown = sum(line.startswith("! caveat") for line in lines)
+        assert left.strip() == f"! {6 - n_shown} more caveats: --why"
+        # Too small for the reasons of all candidates: there is none of a few.
+        assert not any("“Certainly !”" in line for line in lines)
+
+    def test_a_tiny_screen_has_a_candidate_and_counts_all_else(self) -> None:
+        document = comparison(7)
+        document = replace(document, summary=replace(document.summary, caveats=self.CAVEATS))
+        text = " ".join(" ".join(shown(document, width=40, height=24)).split())
+        assert "… and 6 more" in text
+        assert "! 6 caveats: --why" in text
+
+    def test_sections_without_room_beside_the_answer_leave_it_whole(self) -> None:
+        document = comparison(3)
+        gate = Section("gate", "Gate", (metric_table(tuple("abcdefgh")),) * 4, "screen")
+        lines = shown(replace(document, sections=(gate,)), width=80, height=24)
+        assert len(lines) > 24
+        assert [line.split()[0] for line in lines if "41 %" in line] == ["1", "2", "3"]
 
 
 class TestLatex:
