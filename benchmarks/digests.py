@@ -266,7 +266,8 @@ Made by `python benchmarks/digests.py`. Sketches have 65,536 counters, all diges
 
 How often the test with 199 exchanges (more where the p-value is close to 0.05) rejects at level 5 %, among draws.
 Captions are MS-COCO, news are WMT sentences; a stated share of the candidate's texts is damaged. The test on texts is
-the one without vectors.
+the one without vectors. By chance a rate of 5 % is seen with a standard error of 1.1 % in 400 draws, 2.8 % in 60 and
+3.4 % in 40. A sketch has few counters per block for word pairs, so it sees word order far less than the texts do.
 
 | corpus | texts | what differs | draws | test on texts | digests, exact counts | sketches |
 |---|---|---|---|---|---|---|

@@ -184,7 +184,7 @@ def main(arguments: list[str]) -> None:
     for size in sizes:
         with work_folder() as folder:
             totals[size] = shown(size, one_size(folder, size))
-            if size == max(each for each in sizes if each <= MOST_COUNTED):
+            if size == max((each for each in sizes if each <= MOST_COUNTED), default=0):
                 two_workers(folder)
                 counted(folder, size)
     for one, other in pairwise(sizes):
