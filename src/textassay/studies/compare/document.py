@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from textassay.corpus.printable import shortened
+from textassay.corpus.printable import share, shortened
 from textassay.document.blocks import (
     REAL,
     Block,
@@ -36,6 +36,7 @@ from textassay.document.results import (
     why_missing,
 )
 from textassay.document.words import level_text, p_text
+from textassay.inference.effect_size import CLEAR, LARGE
 from textassay.inference.format_check import Finding as FormatFinding
 from textassay.inference.result import Result
 from textassay.metrics.registry import all_metrics
@@ -176,6 +177,8 @@ def _legend(found: Comparison) -> Iterator[str]:
             " metrics and never smaller than the p-value of the overall test"
         )
     yield better_legend(results, target="the value of real text")
+    if any(column.overall is not None and column.overall.separable is not None for column in found.candidates):
+        yield f"a difference is slight below a separable share of {share(CLEAR)}, and large from {share(LARGE)}"
 
 
 # Charts.
