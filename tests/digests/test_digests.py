@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +14,14 @@ import textassay as ta
 from tests.laws import corpus
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
+from textassay.digests.arrow_sizes import batch_bytes, read_blocks
 from textassay.digests.block_table import BlockTable, sketched
 from textassay.digests.build import Recipe, build_digest
 from textassay.digests.digest import Digest, digest_sample, merge_digests
 from textassay.digests.file import digest_bytes, read_digest, write_digest
-from textassay.digests.statistics import Layout
+from textassay.digests.statistics import Layout, table_widths
+from textassay.digests.tables import KeptTables
+from textassay.encoders.base import get_encoder
 from textassay.engines.local import LocalEngine
 from textassay.errors import InputError
 from textassay.inference.overall.of_digests import digest_test
@@ -155,6 +159,81 @@ def test_files_are_read_back_and_checked(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         with pytest.raises(InputError, match=r"a\.digest"):
             read_digest(path)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_memory_of_batches_is_known_before_they_are_read(layout: Layout, tmp_path: Path) -> None:
+    path = tmp_path / "a.digest"
+    write_digest(made(corpus(1, 400), layout=layout), path)
+    with path.open("rb") as file, pa.ipc.open_file(path) as reader:
+        blocks = read_blocks(file, lambda _: None)
+        assert len(blocks.batches) == reader.num_record_batches
+        assert len(blocks.dictionaries) == 1
+        assert batch_bytes(file, blocks.dictionaries[0], is_dictionary=True) > 50
+        for number, block in enumerate(blocks.batches):
+            batch = reader.get_batch(number)
+            # The dictionary is no part of a batch, and the room of a buffer is a multiple of 64 bytes at most.
+            size = batch.num_rows * (2 + 8 + 2 + 8)
+            assert size <= batch_bytes(file, block) <= size + 4 * 64
+
+
+def test_a_batch_that_expands_beyond_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.digest"
+    digest = made(corpus(1, 50))
+    many = 200_000
+    zeros = BlockTable(np.zeros(many, np.uint64), np.zeros(many, np.uint16), np.zeros(many, np.int64))
+    write_digest(replace(digest, tables=KeptTables({**digest.tables, "histogram": zeros})), path)
+    assert path.stat().st_size < 100_000
+    with ta.reading_limit("2M"), pytest.raises(InputError, match=r"a\.digest: takes more than 2.0 MiB of memory"):
+        read_digest(path)
+    stored = read_digest(path, keep=False)
+    with ta.reading_limit("2M"), pytest.raises(InputError, match=r"a\.digest: takes more than 2.0 MiB of memory"):
+        stored.tables["histogram"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "encoder", "seen"),
+    [
+        (Layout(16, 0, 5_000_000), "static", "vectors of 5,000,000 numbers"),
+        (Layout(16, 0, 384), None, "vectors of 384 numbers"),
+        (Layout(16, 0, 0), "static", "vectors of 0 numbers"),
+        (Layout(16, 0, 384), "static", "other tables"),
+        (Layout(16, 0, 8192), "static", "takes more than"),
+        (Layout(16, 24, 0), None, "a sketch with 24 counters"),
+        (Layout(16, 1 << 25, 0), None, "a sketch with 33,554,432 counters"),
+        (Layout(16, 4096, 0), None, "other tables"),
+        (Layout(1, 0, 0), None, "1 blocks"),
+        (Layout("16", 0, 0), None, "blocks '16'"),  # type: ignore[arg-type]
+    ],
+)
+def test_headers_that_no_digest_has_are_refused(layout: Layout, encoder: str | None, seen: str, tmp_path: Path) -> None:
+    digest, path = made(corpus(1, 50)), tmp_path / "a.digest"
+    write_digest(replace(digest, header=replace(digest.header, layout=layout, encoder=encoder)), path)
+    with pytest.raises(InputError, match=rf"a\.digest: .*{seen}"):
+        read_digest(path)
+
+
+def test_keys_beyond_those_of_a_table_are_refused(tmp_path: Path) -> None:
+    digest, path = made(corpus(1, 50)), tmp_path / "a.digest"
+    form = digest.tables["form"]
+    beyond = BlockTable.merged([form, BlockTable.of(np.array([2**64 - 1], np.uint64), np.array([0]))])
+    write_digest(replace(digest, tables=KeptTables({**digest.tables, "form": beyond})), path)
+    with pytest.raises(InputError, match=r"a\.digest: .*form has more than \d+ keys"):
+        read_digest(path)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_names_and_widths_of_tables_are_those_of_their_layout(layout: Layout) -> None:
+    settings = Settings(encoder=get_encoder("static", reference=Sample.of([], name="none"), candidates={}))
+    for digest in (
+        made(corpus(1, 50), layout=layout),
+        digest_sample(Sample.of(corpus(1, 50)), settings, layout=layout),
+    ):
+        widths = table_widths(digest.header.layout)
+        assert set(digest.tables) == widths.keys()
+        for name in digest.tables:
+            table, width = digest.tables[name], widths[name]
+            assert width is None or not len(table) or int(table.keys.max()) < width
 
 
 def test_shards_are_counted_once_and_named_if_bad(tmp_path: Path) -> None:

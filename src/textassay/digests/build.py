@@ -21,7 +21,7 @@ from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.digest import Digest, digest_sample, merge_digests
-from textassay.digests.file import ENDING, MOST_BLOCKS, read_digest, write_digest
+from textassay.digests.file import ENDING, LARGEST_SKETCH, MOST_BLOCKS, read_digest, write_digest
 from textassay.digests.shards import about_file, fetched, is_remote, shard_files
 from textassay.digests.statistics import BY_BLOCK, Layout
 from textassay.encoders.base import Encoder, check_name, get_encoder
@@ -33,7 +33,6 @@ from textassay.version import __version__
 _WIDTH = 16
 # Fewer blocks than this give too few exchanges for a test.
 _FEWEST_BLOCKS = 8
-_LARGEST_SKETCH = 1 << 24
 # Encoders whose vectors depend on all texts of a run, or are given for them.
 _FITTED = ("lsa", "bow", "vectors")
 _WHY_NOT_FITTED = " depends on all texts of a run; wanted an encoder that reads one text at a time, such as static"
@@ -59,8 +58,8 @@ class Recipe:
             wanted = f"{_FEWEST_BLOCKS} to {MOST_BLOCKS:,}, such as 40"
             raise InputError(Setting("blocks", layout.n_blocks), f"; wanted {wanted}")
         sketch = layout.sketch
-        if sketch and (sketch % BY_BLOCK or not 16 * BY_BLOCK <= sketch <= _LARGEST_SKETCH):
-            wanted = f"0 (exact counts), or a multiple of {BY_BLOCK} from {16 * BY_BLOCK:,} to {_LARGEST_SKETCH:,}"
+        if sketch and (sketch % BY_BLOCK or not 16 * BY_BLOCK <= sketch <= LARGEST_SKETCH):
+            wanted = f"0 (exact counts), or a multiple of {BY_BLOCK} from {16 * BY_BLOCK:,} to {LARGEST_SKETCH:,}"
             raise InputError(Setting("sketch", sketch), f"; wanted {wanted}")
         get_tokenizer(self.tokenizer, lowercase=self.lowercase)
         if self.strip is not None and self.strip not in STRIPS:

@@ -68,6 +68,7 @@ class Header:
             ("encoder", self.encoder or "none", other.encoder or "none"),
             ("number of blocks", self.layout.n_blocks, other.layout.n_blocks),
             ("width of the sketch", self.layout.sketch or "exact", other.layout.sketch or "exact"),
+            ("numbers of a vector", self.layout.dimension, other.layout.dimension),
             ("hashed words", "yes" if self.private else "no", "yes" if other.private else "no"),
             ("key", self.key[:8] or "none", other.key[:8] or "none"),
         )

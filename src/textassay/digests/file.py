@@ -12,18 +12,20 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
-from textassay.corpus.files import open_regular, replaced_file
+from textassay.corpus.files import PER_VALUE, Budget, PackedBudget, open_regular, replaced_file
 from textassay.corpus.printable import printable, shortened
+from textassay.digests.arrow_sizes import ArrowBlocks, batch_bytes, read_blocks
 from textassay.digests.block_table import BlockTable
 from textassay.digests.digest import VERSION, Digest, Header, Shard
-from textassay.digests.statistics import Layout
+from textassay.digests.statistics import BY_BLOCK, Layout, table_widths
 from textassay.digests.tables import KeptTables, is_in_parts
+from textassay.digests.vectors import LARGEST_DIMENSION, rows_of_products
 from textassay.errors import InputError
 
 ENDING = ".digest"
@@ -32,6 +34,7 @@ _HEADER = b"textassay digest"
 _CHECKSUM = "checksum"
 # Blocks are numbered with 16 bits.
 MOST_BLOCKS = 4096
+LARGEST_SKETCH = 1 << 24
 # Smaller files are read and checked at once, and larger ones part by part.
 KEPT_BYTES = 64 << 20
 _SCHEMA = pa.schema(
@@ -84,33 +87,96 @@ def read_digest(path: str | os.PathLike[str], *, keep: bool = True) -> Digest:
 
     The tables of a large file stay in it, and so do those of any file without `keep`.
     """
-    with _opened(path) as reader:
-        plain = json.loads((reader.schema.metadata or {})[_HEADER])
+    with _opened(path) as batches:
+        reader = batches.reader
+        plain = _read_header(batches)
         if plain["version"] != VERSION:
             raise InputError(
                 f"{printable(str(path))}: a digest of version {plain['version']}; this program reads version {VERSION}"
             )
         if not reader.schema.equals(_SCHEMA):
             raise ValueError("other columns")
-        stored = StoredTables(os.path.abspath(path), dict(plain["tables"]), Layout(**plain["layout"]).n_blocks)
+        layout = Layout(**plain["layout"])
+        _check_layout(layout, plain["encoder"])
+        n_rows = rows_of_products(layout.n_blocks, by_block=not layout.sketch)
+        Budget.of_input().charge(8 * n_rows * layout.dimension**2, batches.where)
+        stored = StoredTables(os.path.abspath(path), dict(plain["tables"]), layout)
         if sum(stored.counts.values()) != reader.num_record_batches:
             raise ValueError("another number of tables")
+        if stored.counts.keys() != table_widths(layout).keys():
+            raise ValueError("other tables than its settings give")
         is_kept = keep and os.path.getsize(path) <= KEPT_BYTES
+        if is_kept:
+            batches.charge(*range(reader.num_record_batches))
         tables = KeptTables({name: stored[name] for name in stored}, stored) if is_kept else stored
         digest = _digest(plain, tables, Path(path).name.removesuffix(ENDING))
         _check(digest, counts=stored.counts)
     return digest
 
 
+@dataclass(frozen=True)
+class _Batches:
+    """The record batches of an open file, whose memory is charged to a budget before they are read."""
+
+    file: BinaryIO
+    reader: Any
+    blocks: ArrowBlocks
+    budget: Budget
+    packed: PackedBudget
+    where: str
+
+    @classmethod
+    def of(cls, file: BinaryIO, where: str) -> Self:
+        """Those of a file; its dictionaries are charged at once, since they are read with the first batch."""
+        budget = Budget.of_input()
+        blocks = read_blocks(file, lambda size: budget.charge(2 * size, where))
+        packed = budget.of_packed(os.fstat(file.fileno()).st_size)
+        for block in blocks.dictionaries:
+            packed.charge(batch_bytes(file, block, is_dictionary=True), where)
+        return cls(file, pa.ipc.open_file(file), blocks, budget, packed, where)
+
+    def charge(self, *numbers: int) -> None:
+        for number in numbers:
+            self.packed.charge(batch_bytes(self.file, self.blocks.batches[number]), self.where)
+
+    def read(self, number: int) -> tuple[pa.RecordBatch, Any]:
+        """A batch, and its metadata."""
+        self.charge(number)
+        found: tuple[pa.RecordBatch, Any] = self.reader.get_batch_with_custom_metadata(number)
+        return found
+
+
+def _read_header(batches: _Batches) -> dict[str, Any]:
+    """The header, with its values within the budget."""
+    content = (batches.reader.schema.metadata or {})[_HEADER]
+    batches.budget.charge(PER_VALUE * sum(map(content.count, (b"[", b"{", b","))), batches.where)
+    plain: dict[str, Any] = json.loads(content)
+    return plain
+
+
+def _check_layout(layout: Layout, encoder: object) -> None:
+    """Raise an error for numbers that no digest has: what is read later must not be trusted otherwise."""
+    whole = {"blocks": layout.n_blocks, "sketch": layout.sketch, "dimension": layout.dimension}
+    for name, value in whole.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError(f"{name} {value!r}")
+    if not 2 <= layout.n_blocks <= MOST_BLOCKS:
+        raise ValueError(f"{layout.n_blocks:,} blocks")
+    if layout.sketch % BY_BLOCK or not 0 <= layout.sketch <= LARGEST_SKETCH:
+        raise ValueError(f"a sketch with {layout.sketch:,} counters")
+    if not 0 <= layout.dimension <= LARGEST_DIMENSION or (layout.dimension > 0) != isinstance(encoder, str):
+        raise ValueError(f"vectors of {layout.dimension:,} numbers")
+
+
 @contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+def _opened(path: str | os.PathLike[str]) -> Iterator[_Batches]:
     """The record batches of a digest, with errors that name the file."""
     where = printable(str(path))
     with open_regular(path) as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise InputError(f"{where}: not a digest; wanted a file that `textassay digest` wrote")
         try:
-            yield pa.ipc.open_file(file)
+            yield _Batches.of(file, where)
         except _READ_ERRORS as error:
             if isinstance(error, InputError):
                 raise
@@ -123,13 +189,13 @@ class StoredTables(Mapping[str, BlockTable]):
 
     path: str
     counts: Mapping[str, int]
-    n_blocks: int
+    layout: Layout
     _kept: dict[str, BlockTable] = field(default_factory=dict, repr=False)
     # The last part that was read: ranges of a part are asked for one after the other.
     _last: dict[str, tuple[int, BlockTable]] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StoredTables, (self.path, dict(self.counts), self.n_blocks)
+        return StoredTables, (self.path, dict(self.counts), self.layout)
 
     def __getitem__(self, name: str) -> BlockTable:
         if name not in self._kept:
@@ -156,9 +222,9 @@ class StoredTables(Mapping[str, BlockTable]):
         kept = self._last.get(name)
         if of > stored and kept is not None and kept[0] == first:
             return kept[1].part(number, of)
-        with _opened(self.path) as reader:
+        with _opened(self.path) as batches:
             begin = sum(self.counts[other] for other in self if other < name)
-            parts = [self._read(reader, begin + k, name) for k in range(first, last)]
+            parts = [self._read(batches, begin + k, name) for k in range(first, last)]
         whole = parts[0] if len(parts) == 1 else BlockTable.joined(parts)
         if of <= stored:
             return whole
@@ -166,16 +232,19 @@ class StoredTables(Mapping[str, BlockTable]):
         self._last[name] = first, whole
         return whole.part(number, of)
 
-    def _read(self, reader: Any, number: int, name: str) -> BlockTable:
-        batch, metadata = reader.get_batch_with_custom_metadata(number)
+    def _read(self, batches: _Batches, number: int, name: str) -> BlockTable:
+        batch, metadata = batches.read(number)
         table = BlockTable(*(batch.column(k).to_numpy() for k in (1, 2, 3)))
         if metadata is None or metadata[_CHECKSUM].decode() != _checksum(name, table):
             raise ValueError(f"the numbers of {name} are not those that were written")
         is_sorted = (table.keys[1:] > table.keys[:-1]) | (
             (table.keys[1:] == table.keys[:-1]) & (table.blocks[1:] > table.blocks[:-1])
         )
-        if not is_sorted.all() or (len(table) and int(table.blocks.max()) >= self.n_blocks):
+        if not is_sorted.all() or (len(table) and int(table.blocks.max()) >= self.layout.n_blocks):
             raise ValueError(f"{name} is not in order")
+        width = table_widths(self.layout)[name]
+        if width is not None and len(table) and int(table.keys[-1]) >= width:
+            raise ValueError(f"{name} has more than {width:,} keys")
         return table
 
 
@@ -203,10 +272,7 @@ def _checksum(name: str, table: BlockTable) -> str:
 
 
 def _check(digest: Digest, *, counts: Mapping[str, int]) -> None:
-    """Raise an error for numbers that no digest has: what is read later must not be trusted otherwise."""
-    layout = digest.header.layout
-    if not (isinstance(layout.n_blocks, int) and 2 <= layout.n_blocks <= MOST_BLOCKS):
-        raise ValueError(f"{layout.n_blocks!r} blocks")
+    """Raise an error for numbers of texts and parts that no digest has."""
     if digest.n != sum(shard.n for shard in digest.shards) or digest.n < 1:
         raise ValueError("the number of texts does not agree")
     if counts != {name: digest.n_parts if is_in_parts(name) else 1 for name in counts}:

@@ -14,7 +14,7 @@ from textassay.corpus.arrays import F64, I64, U64
 from textassay.corpus.hashed_ngrams import Incidence, Sequences, mix, text_keys
 from textassay.corpus.markup import Markup
 from textassay.digests.block_table import BlockTable, sketched
-from textassay.digests.vectors import tables_of_vectors
+from textassay.digests.vectors import tables_of_vectors, vector_widths
 from textassay.metrics.ngrams.counts import TextNgrams
 from textassay.metrics.ngrams.overlap import TextEdges
 from textassay.metrics.vectors.vectors import Vectors
@@ -79,6 +79,20 @@ def tables_of(material: Material, blocks: NDArray[np.int64], layout: Layout) -> 
     if layout.dimension:
         vectors = material.view(Vectors).values
         found |= tables_of_vectors(vectors, blocks, layout.n_blocks, by_block=not layout.sketch)
+    return found
+
+
+def table_widths(layout: Layout) -> dict[str, int | None]:
+    """The statistics of a digest by name, with the number of their keys where they are numbered; None for hashes."""
+    narrow, wide = (layout.sketch // BY_BLOCK, layout.sketch) if layout.sketch else (None, None)
+    found: dict[str, int | None] = {"texts": 1, "lengths": 4, "form": len(Markup.traits), "features": layout.features}
+    found |= {"histogram": None, "copies": None, "texts with": narrow}
+    for kind, orders in (("grams", layout.orders), ("edges", layout.edges)):
+        found |= {f"{kind} {name}": len(orders) for name in ("sizes", "size squares", "own squares")}
+        found |= {f"{kind}/{n}": narrow for n in orders}
+        found |= {f"{kind}/{n} whole": wide for n in orders if layout.sketch}
+    if layout.dimension:
+        found |= vector_widths(layout.n_blocks, layout.dimension, by_block=not layout.sketch)
     return found
 
 

@@ -16,6 +16,8 @@ _LARGEST = 16
 # With more blocks, products are summed for all of them together: each block would take 0.6 MB for 384 numbers.
 _MOST_WITH_PRODUCTS = 64
 _AT_ONCE = 1024
+# Products take the square of it.
+LARGEST_DIMENSION = 8192
 
 
 def tables_of_vectors(values: F32, blocks: I64, n_blocks: int, *, by_block: bool) -> Mapping[str, BlockTable]:
@@ -27,9 +29,15 @@ def tables_of_vectors(values: F32, blocks: I64, n_blocks: int, *, by_block: bool
         raise InputError(
             f"the encoder returns numbers beyond {_LARGEST}; wanted vectors of length 1 or so for a digest"
         )
+    if values.shape[1] > LARGEST_DIMENSION:
+        raise InputError(
+            f"the encoder returns vectors of {values.shape[1]:,} numbers; wanted at most {LARGEST_DIMENSION:,} for a"
+            " digest"
+        )
     numbers, dimension = whole_numbers(values), values.shape[1]
-    by_block &= n_blocks <= _MOST_WITH_PRODUCTS
-    products = np.zeros((n_blocks if by_block else 1, dimension * (dimension + 1) // 2), dtype=np.int64)
+    n_rows = rows_of_products(n_blocks, by_block=by_block)
+    by_block = n_rows > 1
+    products = np.zeros((n_rows, dimension * (dimension + 1) // 2), dtype=np.int64)
     narrow = np.zeros((n_blocks, N_BANDWIDTHS * 2 * width(dimension)), dtype=np.int64)
     wide = np.zeros((N_BANDWIDTHS, GROUPS * 2 * width(dimension)), dtype=np.int64)
     upper = np.triu_indices(dimension)
@@ -49,6 +57,24 @@ def tables_of_vectors(values: F32, blocks: I64, n_blocks: int, *, by_block: bool
         "vector products" if by_block else "vector products whole": BlockTable.of_rows(products),
         "vector features": BlockTable.of_rows(narrow),
         "vector features whole": BlockTable.of_rows(wide.reshape(1, -1)),
+    }
+
+
+def rows_of_products(n_blocks: int, *, by_block: bool) -> int:
+    """The number of blocks with products of their own; 1 where they are summed for all blocks together."""
+    return n_blocks if by_block and n_blocks <= _MOST_WITH_PRODUCTS else 1
+
+
+def vector_widths(n_blocks: int, dimension: int, *, by_block: bool) -> dict[str, int]:
+    """The number of keys of each statistic of vectors."""
+    is_whole = rows_of_products(n_blocks, by_block=by_block) == 1
+    products = "vector products whole" if is_whole else "vector products"
+    narrow = N_BANDWIDTHS * 2 * width(dimension)
+    return {
+        "vector sums": dimension,
+        products: dimension * (dimension + 1) // 2,
+        "vector features": narrow,
+        "vector features whole": GROUPS * narrow,
     }
 
 
