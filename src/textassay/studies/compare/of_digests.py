@@ -39,6 +39,7 @@ from textassay.studies.compare.verdict import Row, Setting, judge
 from textassay.studies.outcome import settings_of_metrics
 
 _NO_BASELINE = f"fewer than {2 * FEWEST_BLOCKS} blocks in the reference"
+_NO_HALVES = "the products of vectors are summed over all blocks, so that halves have none"
 _LEFT_OUT = (
     "digests have no texts: there are no phrases, topics, format findings and separable share, and dependence of texts "
     "was not looked for"
@@ -224,7 +225,8 @@ def _halves(digest: Digest, seed: int) -> tuple[Digest, Digest]:
 
 def _baseline_column(requests: Sequence[Request], reference: Digest, measured: _Found) -> Column:
     """What the reference scores: describing metrics on all of it, comparing ones between its halves."""
-    found = {r: result_of(r, math.nan, undefined=f"no baseline: {_NO_BASELINE}", signature="") for r in requests}
+    why = _NO_HALVES if ("", "halves") in measured else _NO_BASELINE
+    found = {r: result_of(r, math.nan, undefined=f"no baseline: {why}", signature="") for r in requests}
     describing = [request for request in requests if not request.metric.compares]
     found |= dict(zip(describing, measured["", "own"].results, strict=True))
     if ("", "halves") in measured:
