@@ -199,8 +199,13 @@ def _inverts(f: "Finding") -> str:
 def _within_margin(f: "Finding") -> str:
     return (
         f"at most {at_most(f.ends[1] if f.ends else 1.0)} of its texts are unlike the reference's (margin"
-        f" {share(f.baseline)}), if a classifier recognises them as well as {_contaminant(f)}"
+        f" {share(f.baseline)}), {_as_well_as(f)}"
     )
+
+
+def _as_well_as(f: "Finding") -> str:
+    """The condition of an upper bound: no number of texts bounds what no classifier finds."""
+    return f"if a classifier recognises them as well as {_contaminant(f)}"
 
 
 def _contaminant(f: "Finding") -> str:
@@ -214,7 +219,10 @@ def _beyond_margin(f: "Finding") -> str:
 
 def _margin_undecided(f: "Finding") -> str:
     low, high = f.ends or (0.0, 1.0)
-    known = f"between {at_least(low) if low else '0 %'} and {at_most(high)} of its texts are unlike the reference's"
+    above = f"at most {at_most(high)}"
+    known = f"{above} of its texts are unlike the reference's, {_as_well_as(f)}"
+    if low:
+        known = f"at least {at_least(low)} of its texts are unlike the reference's, {above} {_as_well_as(f)}"
     if high >= 1:
         found = f"with {share(f.baseline)} of {_contaminant(f)} among them, a classifier separates"
         known = (
@@ -225,6 +233,8 @@ def _margin_undecided(f: "Finding") -> str:
     advice = "no number of texts is likely to decide: the estimate is at the margin"
     if math.isfinite(needed):
         advice = f"about {round_number(needed):,} texts per sample would decide"
+    elif f.condition == "contaminant not found":
+        advice = "how many texts would decide is not known, because it does not clearly find them"
     below = ""
     if "spread" in f.parts:
         spread = share(f.parts["spread"])
@@ -560,7 +570,11 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     ),
     "no size decides": lambda f: (
         f"no number of {f.text}s is likely to decide: what a classifier separates is at the margin of"
-        f" {share(f.baseline)}, or it does not find the contaminant"
+        f" {share(f.baseline)}"
+    ),
+    "contaminant not found": lambda f: (
+        f"how many {f.text}s decide is not known: with {f.n[0]:,} {f.text}s per sample and {share(f.baseline)} of the"
+        f" contaminant among them, a classifier separates {share(max(f.value, 0.0))}, which is not clearly above 0"
     ),
     "measured gates": lambda f: (
         f"with {f.n[0]:,} {f.text}s per sample, {share(f.part('passed'))} of {f.part('trials'):,.0f} trials passed and"
@@ -571,7 +585,7 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     ),
     "margin below spread": lambda f: (
         f"the margin of {share(f.baseline)} is below what two samples of {f.n[0]:,} {f.text}s of one source may differ"
-        f" by ({share(f.value)}): with so few, no gate can pass"
+        f" by ({share(f.value)}): with so few, few gates pass ({share(f.part('passed'))} of the trials)"
     ),
     # Histories.
     "changed": _changed,

@@ -1,6 +1,7 @@
 """The gate of a comparison: three decisions, their bounds, and rules that make no sense."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 from tests.laws import corpus
 from textassay import Comparison, InputError, compare
 from textassay.inference.intervals import CROSS_FITTED, separable_interval, separable_margins
+from textassay.studies.gate.margin import Contamination, texts_needed
 from textassay.studies.gate.result import Gate, sentence
 from textassay.studies.gate.rules import GateRules
+from textassay.studies.sentences import sentence_of
 
 FAST: dict[str, Any] = {"n_resamples": 99, "tokenizer": "whitespace", "metrics": "distinct,repetition"}
 OTHER = [f"v{i}" for i in range(40)]
@@ -65,11 +68,35 @@ def test_the_gate_is_in_the_json_and_in_the_terminal(comparison: Comparison) -> 
 
 
 def test_few_texts_are_undecided_with_the_number_needed() -> None:
-    gate = gate_of({"few": corpus(2, 60)}, n=60, max_separable=0.1)
+    gate = gate_of({"few": corpus(2, 60)}, n=60, max_separable=0.1, contaminant=corpus(9, 400, words=OTHER))
     (check,) = gate.checks
     assert (check.decision, gate.decision, gate.exit_code) == ("undecided", "undecided", 3)
-    assert 200 < check.finding.part("needed") < 5000
+    assert 60 < check.finding.part("needed") < 5000
     assert "texts per sample would decide" in comparison_sentence(gate)
+    # Nothing bounds the share of texts that no classifier finds.
+    condition = "unlike the reference's, if a classifier recognises them as well as the texts of “contaminant”"
+    assert condition in comparison_sentence(gate)
+    finding = replace(check.finding, ends=(0.03, 0.2))
+    assert "at least 3.0 % of its texts are unlike the reference's, at most 20 % if a classifier" in sentence_of(
+        finding
+    )
+
+
+def test_a_contaminant_that_is_not_found_gives_no_number_of_texts() -> None:
+    """The words of these texts are independent, so texts with their words in random order are like the others."""
+    (check,) = gate_of(corpus(2, 100), n=100, max_separable=0.2).checks
+    assert check.decision == "undecided"
+    assert math.isnan(check.finding.part("needed"))
+    assert "how many texts would decide is not known" in sentence(check)
+
+
+@pytest.mark.parametrize(
+    ("found", "error", "is_found"), [(0.05, 0.02, True), (0.05, 0.04, False), (-0.02, 0.01, False)]
+)
+def test_a_contaminant_is_found_if_its_mean_is_clearly_above_0(found: float, error: float, *, is_found: bool) -> None:
+    contamination = Contamination(0.1, found, error, 20, 200, "")
+    assert contamination.is_found == is_found
+    assert (texts_needed(0.0, (0.05, 0.05), contamination, level=0.95, n=200) is not None) == is_found
 
 
 def comparison_sentence(gate: Gate) -> str:

@@ -20,8 +20,8 @@ def planned() -> SizePlan:
     return plan(corpus(1, 600), margin="30%", **FAST)
 
 
-def trials(n: int, found: float, values: list[float], width: float) -> Trials:
-    contamination = Contamination(0.1, found, 0.0, 40, n, "news")
+def trials(n: int, found: float, values: list[float], width: float, error: float = 0.0) -> Trials:
+    contamination = Contamination(0.1, found, error, 40, n, "news")
     spread = np.full(len(values), width)
     return Trials(n, np.array(values), spread, spread, contamination, 0.95, np.zeros(len(values)))
 
@@ -82,6 +82,17 @@ def test_a_margin_below_chance_is_pointed_out() -> None:
     kinds = {finding.kind for finding in found.verdict.findings}
     assert "margin below spread" in kinds
     assert "may differ by" in str(found)
+    assert "% of the trials)" in str(found)
+
+
+def test_a_contaminant_that_is_not_found_gives_no_number() -> None:
+    """The words of these texts are independent, so texts with their words in random order are like the others."""
+    found = plan(corpus(1, 400), margin=0.2, tokenizer="whitespace", n_runs=20)
+    assert found.needed is None
+    assert found.verdict.findings[0].kind == "contaminant not found"
+    assert "with 200 texts per sample and 20 % of the contaminant among them" in found.verdict.sentence
+    made = trials(100, 0.02, [-0.02, 0.0] * 20, 0.01, error=0.02)
+    assert [made.decided(n)[0] for n in (100, 1_000, 100_000)] == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(

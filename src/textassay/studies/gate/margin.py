@@ -49,6 +49,8 @@ FEWEST_RUNS, MOST_RUNS, _MOST_TEXTS = 10, 40, 2_000
 _SURE = 4.0
 # Where a classifier finds less of the contaminant than this share of it, its learning curve is not known.
 _LEAST_FOUND = 0.1
+# The level at which it must find any of it.
+_CLEARLY = 0.95
 # A number of texts is enough if four of five samples of this size are decided.
 POWER = 0.8
 
@@ -68,6 +70,20 @@ class Contamination:
     contaminant: str
 
     @property
+    def is_found(self) -> bool:
+        """Whether the classifier clearly finds the contaminant: its mean is above 0, by the spread of the runs."""
+        return self.found > 0 and self.found > self._noise
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether the classifier clearly finds next to nothing of the contaminant."""
+        return self.found + self._noise < _LEAST_FOUND * self.share
+
+    @property
+    def _noise(self) -> float:
+        return float(stdtrit(self.n_runs - 1, _CLEARLY)) * self.error if self.n_runs > 1 else math.inf
+
+    @property
     def recall(self) -> float:
         """The part of the contaminant that the classifier finds; at least a small one."""
         return min(max(self.found / self.share, _LEAST_FOUND), 1.0)
@@ -77,8 +93,9 @@ class Contamination:
 class Bounds:
     """The separable share of a candidate with bounds from both sides, each at its level.
 
-    `needed` is about how many texts per sample decide in four of five cases, None where no number would. `spread` is
-    what two samples of one source may differ by at this size: no candidate can pass at a margin below it.
+    `needed` is about how many texts per sample decide in four of five cases, None where no number would, or where that
+    is not known. `spread` is what two samples of one source may differ by at this size: few candidates pass at a margin
+    below it.
     """
 
     estimate: float
@@ -141,8 +158,8 @@ def bounds(
 
 
 def upper_bound(parts: Parts, found: Contamination, *, level: float) -> float:
-    """The upper bound of the contamination; 1 where the classifier does not find the contaminant."""
-    if found.found <= 0:
+    """The upper bound of the contamination; 1 where the classifier does not clearly find the contaminant."""
+    if not found.is_found:
         return 1.0
     noise = float(stdtrit(found.n_runs - 1, level)) * found.error
     limit = difference(parts) + math.hypot(separable_margins(parts, level)[1], noise)
@@ -161,19 +178,22 @@ def contaminated(
 ) -> Contamination:
     """What the classifier separates of texts with this share of the contaminant, on as many texts.
 
-    Runs end early where their mean is far enough from the `limit`.
+    Runs end early where their mean is far enough from the `limit`, and where it is clear whether the classifier finds
+    anything that counts.
     """
     sides = [_at_most(each, seed) for each in (candidate, reference)]
+    n = min(map(units_of, sides))
+    name = "" if contaminant is None else contaminant.name
     values: list[float] = []
     for mine, theirs in _runs(*sides, share=share, contaminant=contaminant, seed=seed):
         parts = separated(mine, theirs)
         values.append(difference(parts) if parts else 0.0)
-        is_clear = len(values) >= FEWEST_RUNS and abs(np.mean(values) - limit) > _SURE * _error(values)
-        if is_clear or len(values) == most_runs:
+        found = Contamination(share, float(np.mean(values)), _error(values), len(values), n, name)
+        is_clear = found.is_found or found.is_missed
+        is_far = abs(found.found - limit) > _SURE * found.error
+        if len(values) == most_runs or (len(values) >= FEWEST_RUNS and is_far and is_clear):
             break
-    n = min(map(units_of, sides))
-    name = "" if contaminant is None else contaminant.name
-    return Contamination(share, float(np.mean(values)), _error(values), len(values), n, name)
+    return found
 
 
 def _error(values: list[float]) -> float:
@@ -238,12 +258,15 @@ def texts_needed(
     """About how many texts per sample decide in four of five cases, if this share is what the classifier separates.
 
     Widths shrink with the root of the number of texts n, and what the classifier finds of a contaminant grows as
-    n / (n + c), which fits captions, news and outputs of language models (benchmarks/decision.py).
+    n / (n + c), which fits captions, news and outputs of language models (benchmarks/decision.py). Of a contaminant
+    that it does not find there is no such curve.
     """
     quantiles = CROSS_FITTED * float(ndtri(level))
     down, up = (width * math.sqrt(n) * (1 + float(ndtri(POWER)) / quantiles) for width in margins)
     if share > found.share:
         return math.ceil((down / (share - found.share)) ** 2)
+    if not found.is_found:
+        return None
     constant = found.n * (1 - found.recall) / found.recall
     for size in np.geomspace(FEWEST_UNITS, 1e7, 400):
         expected = found.share * size / (size + constant)

@@ -34,6 +34,7 @@ def check_margin(name: str, bounds: Bounds | None, margin: float, *, differs: bo
         ends=(low, bounds.high),
         baseline=margin,
         n=tuple(n),
+        condition="" if found.is_found else "contaminant not found",
         parts=parts,
         text=found.contaminant,
     )

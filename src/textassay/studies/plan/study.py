@@ -23,6 +23,8 @@ from textassay.studies.plan.verdict import judge
 
 # The first round, and how near the planned size must be to that of the last round for it to be the last one.
 _FIRST, _NEAR, _MOST_ROUNDS = 200, 0.1, 5
+# How many times more texts the next round has if the contaminant was not found.
+_MORE = 3
 # Rounds before the last one find the size roughly.
 _ROUGH_TRIALS = 40
 _CURVE = 30
@@ -113,7 +115,10 @@ def plan(
     made = [trials(min(_FIRST, available), min(_ROUGH_TRIALS, n_runs))]
     while len(made) < _MOST_ROUNDS:
         wanted = made[-1].needed(power)
-        size = available if wanted is None else min(max(wanted, FEWEST_UNITS), available)
+        if wanted is None:
+            # More texts may find the contaminant; if it is found, no number of texts is likely to decide.
+            wanted = available if made[-1].found.is_found else _MORE * made[-1].n
+        size = min(max(wanted, FEWEST_UNITS), available)
         is_near = abs(math.log(size / made[-1].n)) <= _NEAR
         if is_near and len(made[-1].values) >= n_runs:
             break

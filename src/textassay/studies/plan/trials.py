@@ -35,7 +35,7 @@ from textassay.studies.gate.margin import (
 # A gate stops its runs when their mean is clear; this many are typical near a limit.
 _TYPICAL_RUNS = 20
 # One pair of samples is contaminated for this many trials.
-_TRIALS_PER_PAIR = 25
+_TRIALS_PER_PAIR, _FEWEST_PAIRS = 25, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,10 @@ class Trials:
     noise: F64
 
     def decided(self, n: int | None = None) -> tuple[float, float]:
-        """The shares of trials that pass and that fail, at this size or scaled to another one."""
+        """The shares of trials that pass and that fail, at this size or scaled to another one.
+
+        None passes at another size if the contaminant is not found at this one: nothing is known of its learning curve.
+        """
         size = self.n if n is None else n
         shrink = math.sqrt(self.n / size)
         centre = float(self.values.mean())
@@ -62,7 +65,9 @@ class Trials:
         error = self._spread_of_runs() * shrink / math.sqrt(_TYPICAL_RUNS)
         limit = self._found_at(size) + error * self.noise
         doubt = float(stdtrit(_TYPICAL_RUNS - 1, self.level)) * error
-        passes = (values + np.hypot(shrink * self.up, doubt) <= limit) & (limit > 0)
+        passes = (values + np.hypot(shrink * self.up, doubt) <= limit) & (limit > doubt)
+        if size != self.n and not self.found.is_found:
+            passes[:] = False
         fails = values - shrink * self.down > self.found.share
         return float(passes.mean()), float(fails.mean())
 
@@ -144,7 +149,7 @@ def _found(
     draws: list[tuple[Material, Material]], *, margin: float, contaminant: Sample | None, seed: int
 ) -> Contamination:
     """What the classifier finds of a contaminant at this size: the mean over pairs of samples, a few runs each."""
-    pairs = draws[: min(max(len(draws) // _TRIALS_PER_PAIR, 1), MOST_RUNS // FEWEST_RUNS)]
+    pairs = draws[: min(max(len(draws) // _TRIALS_PER_PAIR, _FEWEST_PAIRS), MOST_RUNS // FEWEST_RUNS)]
     parts = [
         contaminated(*pair, share=margin, contaminant=contaminant, seed=seed + number, most_runs=FEWEST_RUNS)
         for number, pair in enumerate(pairs)

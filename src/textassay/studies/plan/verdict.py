@@ -18,11 +18,15 @@ def judge(last: Trials, needed: int | None, *, power: float, available: int, uni
     # By chance alone, the classifier separates this much of two samples of one source.
     noise = float((last.values + last.up).mean()) if not has_pilot else float(last.up.mean())
     if noise > margin:
-        cautions.append(Finding("margin below spread", value=noise, baseline=margin, n=(last.n,), text=unit))
-    if needed is None:
-        return Verdict.of(
-            "undecided", Finding("no size decides", baseline=margin, text=unit), measured, cautions=cautions
+        cautions.append(
+            Finding(
+                "margin below spread", value=noise, baseline=margin, n=(last.n,), parts={"passed": passed}, text=unit
+            )
         )
+    if needed is None:
+        kind = "no size decides" if last.found.is_found else "contaminant not found"
+        found = Finding(kind, value=last.found.found, baseline=margin, n=(last.n,), text=unit)
+        return Verdict.of("undecided", found, measured, cautions=cautions)
     kind = "size to decide" if has_pilot else "size to pass"
     found = Finding(kind, value=float(needed), baseline=margin, parts={"power": power}, text=unit)
     return Verdict.of("planned", found, measured, cautions=cautions)
