@@ -424,6 +424,8 @@ _BRIEF: "Mapping[str, str | Callable[[Finding], str]]" = {
     "detectable share": lambda f: (
         f"a difference in {share(f.value)} or more of its texts would probably have been found"
     ),
+    "closest settings": lambda f: f"closest to the reference: {_settings(f) if len(f.names) > 1 else f.names[0]}",
+    "every setting differs": "every setting differs from the reference",
     "closer": _CLOSER,
     "hidden by copies": "copies hide differences: compare again without them",
     "markup alone": lambda f: f"without Markdown no difference is found ({cited_p(f.adjusted_p)})",

@@ -321,7 +321,7 @@ class TestPlots:
         assert (human.tone, model.tone) == ("human", "model")
         assert len(human.points) == len(model.points) == 20
         shares = found.decision_map.share_model
-        assert cells.shades[3][5] == 1 - 2 * shares[5][3], "rows of the picture are ratings"
+        assert cells.shades[3][5] == 2 * shares[5][3] - 1, "rows of the picture are ratings"
         assert (len(cells.x_edges), len(cells.y_edges)) == (len(shares) + 1, len(shares[0]) + 1)
         assert list(cells.x_edges) == sorted(cells.x_edges)
         nowhere = tuple(replace(each, log_prob=math.nan) for each in found.items)

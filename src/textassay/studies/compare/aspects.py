@@ -43,12 +43,18 @@ class Gap:
 
 @dataclass(frozen=True)
 class Aspect:
-    """The metric that shows quality or diversity, its index among the labels, and the unit of differences."""
+    """The metric that shows quality or diversity, its index among the labels, the unit of differences, and its rise."""
 
     name: str
     index: int
     label: str
     unit: Unit
+    rise: str
+
+    @property
+    def title(self) -> str:
+        """The head of its column. Coverage has its own name: a candidate can cover less and have more varied words."""
+        return "coverage" if self.rise == "more coverage" else self.name
 
     def gap(self, found: Comparison, column: Column) -> Gap | None:
         """The candidate beside real text; None without a number."""
@@ -121,7 +127,7 @@ def _aspect(found: Comparison, name: str, index: int) -> Aspect:
     real = found.real.results[index]
     pairs = [_pair(found, column, index) for column in found.candidates]
     unit = POINTS if _is_share(real) else unit_of(result.estimate for pair in pairs if pair for result in pair)
-    return Aspect(name, index, found.labels[index], unit)
+    return Aspect(name, index, found.labels[index], unit, rise_of(real))
 
 
 def repeats(found: Comparison, column: Column) -> tuple[float, float] | None:

@@ -38,7 +38,7 @@ def summary(found: Comparison, order: Ranking) -> Summary:
     columns = (
         *([SEPARABLE.partition(" ")[0]] if has_share else []),
         *([shortened(ranked_by, 24)] if ranked_by else []),
-        *(axis.name for axis in axes),
+        *(axis.title for axis in axes),
         *(["repeats"] if has_repeats else []),
     )
     picture = separable_plot(order) or getattr(plane_chart(found), "plot", None)
@@ -64,10 +64,8 @@ def _question(found: Comparison) -> str:
 
 
 def _sentence(found: Comparison, order: Ranking) -> str:
-    """The decision of the gate, if there is one, and the outcome; a name at the beginning gets no capital letter."""
-    findings = list(outcome(found, order))
-    said = "; ".join(map(sentence_of, findings))
-    said = sentence(said) if findings and findings[0].kind in ("candidates", "closest") else f"{said}."
+    """The decision of the gate, if there is one, and the outcome."""
+    said = sentence("; ".join(map(sentence_of, outcome(found, order))))
     return said if found.gate is None else f"{gate_words(found.gate)}. {said}"
 
 
@@ -86,7 +84,7 @@ def _context(found: Comparison, axes: Sequence[Aspect]) -> Iterator[str]:
     in_points = all(axis.unit == POINTS for axis in axes)
     labels = [shortened(axis.label, 30) for axis in axes]
     named = [
-        f"{axis.name} ({label if in_points else axis.unit.behind(label)})"
+        axis.title if axis.title == label else f"{axis.title} ({label if in_points else axis.unit.behind(label)})"
         for axis, label in zip(axes, labels, strict=True)
     ]
     if named:

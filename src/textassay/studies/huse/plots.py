@@ -88,11 +88,11 @@ def _named_ratings(labels: Mapping[float, str]) -> tuple[tuple[float, str], ...]
 
 
 def _votes(found: DecisionMap) -> Iterator[Cells]:
-    """The vote of the neighbours, from -1 (all from the model) to 1 (all human), rows by rating."""
+    """The vote of the neighbours, from -1 (all human) to 1 (all from the model), in the sources' colours."""
     if len(found.ratings) < 2 or len(found.log_probs) < 2:
         return
     shades = tuple(
-        tuple(None if math.isnan(row[column]) else 1 - 2 * row[column] for row in found.share_model)
+        tuple(None if math.isnan(row[column]) else 2 * row[column] - 1 for row in found.share_model)
         for column in range(len(found.ratings))
     )
     yield Cells(shades, x_edges=_edges(found.log_probs), y_edges=_edges(found.ratings))

@@ -41,8 +41,9 @@ from textassay.document.results import (
 from textassay.document.words import level_text, listed, listed_some, number, p_text, sentence
 from textassay.inference.over_items import METHOD
 from textassay.inference.result import Result
+from textassay.studies.finding import Finding
 from textassay.studies.planes import falls, plane_indexes
-from textassay.studies.sentences import sentence_of
+from textassay.studies.sentences import brief, sentence_of
 from textassay.studies.sweep.best import Best
 from textassay.studies.sweep.plots import REAL_NAME, beside_real, drawable, metric_plot, plane_chart
 from textassay.studies.sweep.result import SettingColumn, Sweep
@@ -93,11 +94,12 @@ def _summary(found: Sweep) -> Summary:
     return Summary(
         question=f"Which {what} is closest to {reference}?",
         context="; ".join((models, sizes, *_axes(metrics))),
-        sentence=sentence("; ".join(_said(found, *_ANSWER) or found.verdict.reasons[:1])),
+        sentence=sentence("; ".join(map(brief, _found(found, *_ANSWER))) or found.verdict.reasons[0]),
         columns=("among best", *(metric.title for metric in metrics)),
         rows=tuple(_ranked_rows(found, metrics)),
-        ties=tuple(map(sentence, _said(found, *_TIES))),
-        caveats=tuple(map(sentence, _said(found, "best at an end"))),
+        # One setting alone among the best is the best one, which the sentence names.
+        ties=tuple(sentence(sentence_of(each)) for each in _found(found, *_TIES) if len(each.names) != 1),
+        caveats=tuple(sentence(sentence_of(each)) for each in _found(found, "best at an end")),
         hints=("All settings and metrics: --table", "Report: --report FILE.html"),
         picture=_picture(found),
         noun="setting",
@@ -109,9 +111,9 @@ _ANSWER = ("closest settings", "alike settings", "every setting differs", *COMBI
 _TIES = ("among the best", "different best settings")
 
 
-def _said(found: Sweep, *kinds: str) -> tuple[str, ...]:
-    """The findings of these kinds in words."""
-    return tuple(sentence_of(finding) for finding in found.verdict.findings if finding.kind in kinds)
+def _found(found: Sweep, *kinds: str) -> tuple[Finding, ...]:
+    """The findings of these kinds."""
+    return tuple(finding for finding in found.verdict.findings if finding.kind in kinds)
 
 
 @dataclass(frozen=True)
