@@ -513,7 +513,7 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     ),
     "rule kept": _rule("no sign of {}"),
     "rule broken": _rule("{}"),
-    "rule undecided": _rule("not known whether there is {}"),
+    "rule undecided": lambda f: f"not known whether there is {_RULES[f.names[0]]}{': ' if f.text else ''}{f.text}",
     "no worse": lambda f: f"no worse than the baseline: {_beside_baseline(f)}",
     "worse than baseline": lambda f: f"worse than the baseline: {_beside_baseline(f)}",
     "worse undecided": lambda f: f"not known whether it is worse: {_beside_baseline(f)}{_enough(f)}",

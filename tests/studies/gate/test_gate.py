@@ -1,6 +1,7 @@
 """The gate of a comparison: three decisions, their bounds, and rules that make no sense."""
 
 import math
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -8,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests.laws import corpus
-from textassay import Comparison, InputError, compare
+from textassay import Comparison, InputError, Sample, compare
 from textassay.inference.intervals import CROSS_FITTED, separable_interval, separable_margins
 from textassay.studies.gate.margin import Contamination, texts_needed
 from textassay.studies.gate.result import Gate, sentence
 from textassay.studies.gate.rules import GateRules
+from textassay.studies.gate.study import read_contaminant
 from textassay.studies.sentences import sentence_of
 
 FAST: dict[str, Any] = {"n_resamples": 99, "tokenizer": "whitespace", "metrics": "distinct,repetition"}
@@ -171,3 +173,31 @@ def test_rules_without_sense_are_refused(rules: dict[str, Any], message: str) ->
 def test_a_gate_needs_tests() -> None:
     with pytest.raises(InputError, match="a gate decides by intervals and tests"):
         compare(corpus(1, 40), corpus(2, 40), gate=GateRules(fail_on="differs"), n_resamples=0)
+
+
+def test_what_was_not_looked_for_does_not_pass() -> None:
+    """Repeats need their metric and the baseline, formats the baseline: without them a collapse would pass."""
+    same = ["the same text every time."] * 120
+    rules = GateRules(fail_on="collapsed,format")
+    cases: tuple[dict[str, Any], ...] = ({"explain": False}, {"metrics": "bleu"}, {})
+    found = [compare(corpus(1, 120), same, gate=rules, **(FAST | options)).gate for options in cases]
+    shown = [[check.decision for check in gate.checks] for gate in found if gate is not None]
+    assert shown == [["undecided", "undecided"], ["undecided", "fail"], ["fail", "fail"]]
+    assert found[1] is not None
+    assert sentence(found[1].checks[0]) == "not known whether there is a collapse: wanted repetition among the metrics"
+
+
+def test_many_repeats_without_a_test_do_not_pass() -> None:
+    """Five texts of which four repeat: too few for any test."""
+    (check,) = gate_of(["a b c", "a b c", "d e f", "d e f", "g h"], n=8, fail_on="collapsed").checks
+    assert check.decision in ("undecided", "fail")
+
+
+def test_long_texts_in_a_contaminant_take_no_memory_for_the_others() -> None:
+    """As arrays of fixed width, all texts would have the length of the longest one."""
+    real = Sample.of([*corpus(1, 20_000), "word " * 20_000])
+    tracemalloc.start()
+    assert read_contaminant(["word " * 20_000, *corpus(2, 200)], real, None) is not None
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6

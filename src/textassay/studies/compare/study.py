@@ -199,7 +199,16 @@ def compare(
     )
     contaminant = read_contaminant(rules.contaminant, real, strip)
     outcome = run.outcome(workers)
-    found = gated(outcome, rules, measurer.tested, plan=plan, engine=workers, contaminant=contaminant, baseline=against)
+    found = gated(
+        outcome,
+        rules,
+        measurer.tested,
+        plan=plan,
+        engine=workers,
+        contaminant=contaminant,
+        baseline=against,
+        explained=baseline,
+    )
     if not rules.aa or found.gate is None:
         return found
     exchanges = min(n_resamples, QUICK_EXCHANGES)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import pyarrow.compute as pc
 
 from textassay.corpus.markdown import stripped
 from textassay.corpus.printable import quoted
@@ -40,12 +40,14 @@ def gated(
     engine: Engine,
     contaminant: Sample | None = None,
     baseline: str | None = None,
+    explained: bool = True,
 ) -> "Comparison":
     """The comparison with its gate, if there are rules for one.
 
     `tested` gives the candidate and the reference of a test; it is None where there are no texts.
 
     The `baseline` is not checked itself; checks beside its texts are in the gate that the comparison already has.
+    Without `explained`, formats were not compared.
     """
     if not rules.exist:
         return found
@@ -75,7 +77,7 @@ def gated(
             checks.append(
                 check_margin(column.name, limits[column.name], margin, differs=column.differs(plan.level), n=n)
             )
-        checks += check_failures(column, rules)
+        checks += check_failures(column, rules, found.real, explained=explained)
         checks += [check for check in others if check.candidate == column.name]
     _check_margins(rules, found)
     return replace(found, gate=Gate(tuple(checks), rules.undecided))
@@ -101,7 +103,7 @@ def read_contaminant(source: Any, reference: Sample, strip: str | None) -> Sampl
     if source is None:
         return None
     sample = stripped(as_sample(source, "contaminant"), strip)
-    shared = float(np.isin(sample.texts.to_pylist(), reference.texts.to_pylist()).mean())
+    shared = pc.mean(pc.is_in(sample.texts, value_set=reference.texts).cast("int8")).as_py() or 0.0
     if shared > _MOST_SHARED:
         raise InputError(
             f"{sample.name}: {100 * shared:.0f} % of its texts are in the reference; wanted a ",

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from textassay.corpus.printable import share
+from textassay.studies.compare.verdict import COLLAPSED
 from textassay.studies.finding import Finding, Verdict
 from textassay.studies.gate.margin import Bounds
 from textassay.studies.gate.result import FAIL, PASS, UNDECIDED, Check
 from textassay.studies.gate.rules import GateRules
+from textassay.studies.planes import rise_of
 
 if TYPE_CHECKING:
     from textassay.studies.compare.result import Column
@@ -41,17 +43,44 @@ def check_margin(name: str, bounds: Bounds | None, margin: float, *, differs: bo
     return Check(name, rule, _DECISIONS[kind], finding)
 
 
-def check_failures(column: "Column", rules: GateRules) -> Iterator[Check]:
-    """The checks of `--fail-on`: what the verdict and the format check found."""
+def check_failures(column: "Column", rules: GateRules, real: "Column", *, explained: bool = True) -> Iterator[Check]:
+    """The checks of `--fail-on`: what the verdict and the format check found.
+
+    Nothing passes that was not looked for: repeats need their metric and the baseline of `real` text, formats a
+    comparison that is `explained`.
+    """
     for failure in rules.fail_on:
         found = _found(column, failure)
-        verdict = column.verdict or Verdict("untested")
-        # Collapse, copies and formats are counted; only a difference needs enough texts for a test.
-        unknown = verdict.decision == "untested" and failure in ("differs", "copied")
+        unknown = "" if found else _unknown(column, failure, real, explained=explained)
         decision = FAIL if found else UNDECIDED if unknown else PASS
         kind = {FAIL: "rule broken", PASS: "rule kept", UNDECIDED: "rule undecided"}[decision]
-        reason = found or (verdict.reasons[0] if unknown and verdict.reasons else "")
-        yield Check(column.name, f"fail-on {failure}", decision, Finding(kind, names=(failure,), text=reason))
+        yield Check(column.name, f"fail-on {failure}", decision, Finding(kind, names=(failure,), text=found or unknown))
+
+
+def _unknown(column: "Column", failure: str, real: "Column", *, explained: bool) -> str:
+    """Why it is not known whether there is such a failure; empty if it is known."""
+    verdict = column.verdict or Verdict("untested")
+    is_untested = verdict.decision == "untested"
+    if failure == "format":
+        return "" if explained else "formats are not compared without the baseline of real text (explain)"
+    if failure == "collapsed":
+        return _unknown_repeats(column, real, is_untested=is_untested)
+    return (verdict.reasons or ("no test was run",))[0] if is_untested else ""
+
+
+def _unknown_repeats(column: "Column", real: "Column", *, is_untested: bool) -> str:
+    """Why it is not known whether texts repeat. They are counted; only many repeats need a test beside real text."""
+    rows = [pair for pair in zip(column.results, real.results, strict=True) if rise_of(pair[0]) == "more repeats"]
+    if not rows:
+        return "wanted repetition among the metrics"
+    known = [pair for pair in rows if pair[0].undefined is None and pair[1].undefined is None]
+    if not known:
+        return "; ".join(str(result.undefined) for result in rows[0] if result.undefined is not None)
+    result, baseline = known[0]
+    has_ends = result.interval is not None and baseline.interval is not None
+    if result.estimate >= COLLAPSED and result.estimate > baseline.estimate and (is_untested or not has_ends):
+        return f"{share(result.estimate)} of its texts repeat another one, but there are too few texts for a test"
+    return ""
 
 
 def _found(column: "Column", failure: str) -> str:
