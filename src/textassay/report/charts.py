@@ -44,7 +44,9 @@ def _labels(labels: Sequence[Label], boxes: Sequence[Box], canvas: Canvas) -> It
         if label.kind == "line":
             yield _beside_line(label, taken, canvas)
     beside = [label for label in labels if label.kind == "mark"]
-    shown = [_fitted_lines(label.text, longest) for label in beside]
+    # A second line would be cut where a chart is narrow.
+    n_lines = 1 if canvas.form.is_narrow else 2
+    shown = [_fitted_lines(label.text, longest, n_lines) for label in beside]
     spots = [
         Spot(label.x, label.y, max(text_width(each, FONT) for each in lines), LINE * len(lines))
         for label, lines in zip(beside, shown, strict=True)
@@ -75,8 +77,8 @@ def _beside_line(label: Label, taken: list[Box], canvas: Canvas) -> Markup:
     return words(shown, best.left, best.bottom - 3.5, "real-name")
 
 
-def _fitted_lines(text: str, longest: float) -> list[str]:
-    return [fitted(each, longest, FONT) for each in text.split("\n")[:2]] or [""]
+def _fitted_lines(text: str, longest: float, n: int) -> list[str]:
+    return [fitted(each, longest, FONT) for each in text.split("\n")[:n]]
 
 
 def _label(label: Label, lines: Sequence[str], spot: Spot, place: Place) -> Markup:
