@@ -82,6 +82,20 @@ def test_the_table_of_pyproject(folder: Path, run_command: Command) -> None:
     assert run_command("metrics", "cnd").returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tool.textassay = 1", "pyproject.toml: tool.textassay: 1; wanted a table"),
+        ('tool = "tool.textassay"', "pyproject.toml: tool: 'tool.textassay'; wanted a table"),
+    ],
+)
+def test_what_is_no_table_in_pyproject_is_one_line(folder: Path, run_command: Command, text: str, message: str) -> None:
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    outcome = run_command("metrics", "cnd")
+    assert outcome.returncode == 2
+    assert outcome.stderr == f"textassay: {message}\n"
+
+
 WRONG = [
     ("[compare", "textassay.toml: not valid TOML: "),
     ("x = 1", "textassay.toml: x: unknown table; wanted one of 'options', 'studies', 'compare'"),

@@ -13,6 +13,7 @@ import textassay as ta
 from tests.digests.test_digests import made
 from tests.laws import corpus
 from textassay.corpus import files
+from textassay.corpus.files import reading_limit
 from textassay.digests import file, tables
 from textassay.digests.build import Recipe, build_digest, merge_files
 from textassay.digests.digest import Digest
@@ -153,6 +154,32 @@ def test_files_elsewhere_are_read_through_fsspec(tmp_path: Path) -> None:
     assert (found.n, found.shards[0].name) == (60, "memory:///shards/0.txt")
     with pytest.raises(InputError, match=r"memory://shards/none\.txt"):
         build_digest(["memory://shards/none.txt"], out, RECIPE, engine=LocalEngine(1))
+
+
+def test_a_file_elsewhere_is_read_within_the_limit(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.filesystem("memory").open("/large/a.txt", "wb") as remote:
+        remote.write(b"a text\n" * 1_000_000)
+    target, path = str(tmp_path / "a.digest"), "memory://large/a.txt"
+    with reading_limit("1M"), pytest.raises(InputError, match=r"memory://large/a\.txt: takes more than 1.0 MiB"):
+        build_digest([path], target, RECIPE, engine=LocalEngine(1))
+
+
+def test_only_the_parts_of_a_run_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder `OUT.parts` may have files of the user, and parts of another run."""
+    monkeypatch.setattr("textassay.digests.build._WIDTH", 2)
+    paths = [tmp_path / f"{k}.txt" for k in range(5)]
+    for k, path in enumerate(paths):
+        path.write_text("\n".join(corpus(k, 20)))
+    out = tmp_path / "a.digest"
+    folder = tmp_path / "a.digest.parts"
+    build_digest([str(path) for path in paths], str(out), RECIPE, engine=LocalEngine(1))
+    assert not folder.exists()
+    folder.mkdir()
+    for name in ("notes.txt", "other.digest"):
+        (folder / name).write_text("mine")
+    build_digest([str(path) for path in paths], str(out), RECIPE, engine=LocalEngine(1))
+    assert sorted(path.name for path in folder.iterdir()) == ["notes.txt", "other.digest"]
 
 
 def bad_shards(folder: Path) -> Iterator[tuple[str, str]]:

@@ -6,10 +6,15 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 # The fewest texts of a sample.
 _FEWEST = 2
+# Neither more nor less is better where the value of real text is best.
+_GREATER_IS_BETTER = {"higher": True, "lower": False, "closer": None}
+# The most characters of a part of a name.
+_LONGEST = 110
 # What a name of a metric may not have in MLflow.
 _NO_NAME = re.compile(r"[^0-9A-Za-z_\-. :/]")
 
@@ -48,7 +53,8 @@ def metric(spec: str, *, n_resamples: int = 0) -> Any:
     Returns
     -------
     mlflow.metrics.EvaluationMetric
-        Its aggregate results are the value and, with resamples, the ends of its interval.
+        Its aggregate results are the value and, with resamples, the ends of its interval. If the targets' own value is
+        the best one, as for `distinct`, `greater_is_better` is None.
     """
     from mlflow.metrics import MetricValue, make_metric
 
@@ -71,35 +77,50 @@ def metric(spec: str, *, n_resamples: int = 0) -> Any:
 
     # A name that formulas of derived metrics can have.
     name = re.sub(r"\W", "_", request.label)
-    is_higher = request.metric.better == "higher"
-    return make_metric(eval_fn=measured, greater_is_better=is_higher, name=name, version="v1")
+    details = "the value of the targets is the best one" if request.metric.better == "closer" else None
+    is_greater = _GREATER_IS_BETTER[request.metric.better]
+    return make_metric(eval_fn=measured, greater_is_better=is_greater, name=name, version="v1", metric_details=details)
 
 
 def _numbers(found: Any, prefix: str) -> dict[str, float]:
     """Every number of an outcome by its name in MLflow; what is not defined is left out."""
     numbers: dict[str, float] = {}
-    for column in found.columns:
-        for label, result in zip(found.labels, column.results, strict=True):
-            name = _safe(f"{prefix}/{column.name}/{label}")
+    names, labels = _parts([column.name for column in found.columns]), _parts(found.labels)
+    for column, own in zip(found.columns, names, strict=True):
+        for label, result in zip(labels, column.results, strict=True):
+            name = f"{_safe(prefix)}/{own}/{label}"
             interval = result.interval
             ends = {} if interval is None else {f"{name}/low": interval.low, f"{name}/high": interval.high}
             numbers |= {name: result.estimate, **ends}
         overall = getattr(column, "overall", None)
         share = getattr(overall, "separable", None)
         if share is not None and share.estimate is not None:
-            name = _safe(f"{prefix}/{column.name}/separable")
+            name = f"{_safe(prefix)}/{own}/separable"
             numbers |= {name: share.estimate, f"{name}/low": share.low}
     return {name: value for name, value in numbers.items() if math.isfinite(value)}
 
 
 def _decisions(found: Any, prefix: str) -> dict[str, str]:
     """The decision of each candidate's verdict, and that of the gate."""
-    verdicts = {column.name: getattr(column, "verdict", None) for column in found.columns}
-    tags = {f"{prefix}/{name}/decision": verdict.decision for name, verdict in verdicts.items() if verdict}
+    names = _parts([column.name for column in found.columns])
+    verdicts = {name: getattr(column, "verdict", None) for name, column in zip(names, found.columns, strict=True)}
+    tags = {f"{_safe(prefix)}/{name}/decision": verdict.decision for name, verdict in verdicts.items() if verdict}
     gate = getattr(found, "gate", None)
-    return {_safe(name): value for name, value in (tags | ({f"{prefix}/gate": gate.decision} if gate else {})).items()}
+    return tags | ({f"{_safe(prefix)}/gate": gate.decision} if gate else {})
+
+
+def _parts(names: Sequence[str]) -> list[str]:
+    """Parts of names that MLflow takes, all different: a candidate may be called anything."""
+    found: dict[str, None] = {}
+    for name in names:
+        part = safe = _safe(name)
+        number = 1
+        while part in found:
+            number += 1
+            part = f"{safe}_{number}"
+        found[part] = None
+    return list(found)
 
 
 def _safe(name: str) -> str:
-    """A name that MLflow takes: a candidate may be called anything."""
-    return _NO_NAME.sub("_", name)[:240].strip("/. ") or "_"
+    return _NO_NAME.sub("_", name)[:_LONGEST].strip("/. ") or "_"

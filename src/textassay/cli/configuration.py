@@ -36,9 +36,9 @@ class Configuration:
 def read_configuration(root: Any) -> Configuration:
     """The configuration of the current folder, empty without one; `root` is the group of all commands."""
     if os.path.isfile(FILES[0]):
-        tables = _read(FILES[0])
+        tables: Mapping[str, Any] = _read(FILES[0])
     elif os.path.isfile(FILES[1]) and _names_us(FILES[1]):
-        tables = _read(FILES[1]).get("tool", {}).get("textassay", {})
+        tables = _tables_of_tool(_read(FILES[1]))
     else:
         return Configuration()
     where = FILES[0] if os.path.isfile(FILES[0]) else f"{FILES[1]}: tool.textassay"
@@ -57,6 +57,17 @@ def _read(path: str) -> dict[str, Any]:
     from textassay.corpus.values import read_toml
 
     return read_toml(path)
+
+
+def _tables_of_tool(tables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tables of `tool.textassay`; empty where there is none."""
+    for level, name in enumerate(("tool", "textassay"), 1):
+        found = tables.get(name, {})
+        if not isinstance(found, dict):
+            key = ".".join(("tool", "textassay")[:level])
+            raise InputError(f"{FILES[1]}: {key}: {_shown(found)}; wanted a table")
+        tables = found
+    return tables
 
 
 def _check_tables(found: Configuration, root: Any) -> None:

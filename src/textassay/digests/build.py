@@ -7,8 +7,8 @@ file.
 
 import hashlib
 import os
-import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -181,7 +181,7 @@ def build_digest(
     if not parts:
         raise InputError(f"no shard could be read ({cut_list(list(problems.values()), 3)})")
     digest = merge_files(parts, out, engine=engine, folder=folder, n_skipped=len(problems))
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove({job.part for job in jobs}, folder)
     return digest if name is None else digest.named(name)
 
 
@@ -192,12 +192,24 @@ def merge_files(
 
     The tree decides nothing but the time: the sum has the same bytes in any order and any tree.
     """
+    branches: set[str] = set()
     while engine is not None and folder is not None and len(parts) > _WIDTH:
         groups = [tuple(parts[k : k + _WIDTH]) for k in range(0, len(parts), _WIDTH)]
         parts = engine.map(merge_parts, [MergeJob(group, _target(folder, group)) for group in groups])
+        branches |= set(parts)
     whole = merge_digests([read_digest(part, keep=False) for part in parts])
     write_digest(replace(whole, n_skipped=whole.n_skipped + n_skipped), out)
+    if folder is not None:
+        _remove(branches, folder)
     return read_digest(out)
+
+
+def _remove(parts: Iterable[str], folder: str) -> None:
+    """Remove files of this run, and their folder if nothing else is in it: another run may have parts there."""
+    with suppress(OSError):
+        for part in parts:
+            Path(part).unlink(missing_ok=True)
+        os.rmdir(folder)
 
 
 def _target(folder: str, parts: Sequence[str]) -> str:

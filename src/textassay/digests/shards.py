@@ -2,16 +2,16 @@
 
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from textassay.corpus.files import failures_named, is_pattern, pattern_files
+from textassay.corpus.files import Budget, failures_named, is_pattern, pattern_files
 from textassay.corpus.printable import printable, shortened
 from textassay.errors import InputError
 
+_BLOCK = 1 << 22
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+(::[a-z][a-z0-9+.-]+)*://", re.IGNORECASE)
 
 
@@ -75,7 +75,10 @@ def fetched(path: str) -> Iterator[str]:
         with _failures_named(path):
             system, inner = _opened(path)
             with system.open(inner, "rb") as source, open(name, "wb") as target:
-                shutil.copyfileobj(source, target, 1 << 22)
+                budget = Budget.of_input()
+                while block := source.read(_BLOCK):
+                    budget.charge(len(block), shortened(path))
+                    target.write(block)
         try:
             yield name
         except InputError as error:

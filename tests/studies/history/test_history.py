@@ -164,6 +164,38 @@ def test_a_metric_without_a_value_at_some_runs_is_tested_on_the_others() -> None
     assert "too few words" in str(only)
 
 
+def test_a_change_is_after_the_last_run_with_an_interval() -> None:
+    """The metric has no interval at run-4, so it is not known whether it changed there."""
+    runs = {f"run-{run}": comparison(run) for run in range(1, 9)}
+    column = runs["run-4"].candidates[0]
+    results = tuple(replace(result, interval=None) for result in column.results)
+    runs["run-4"] = replace(runs["run-4"], candidates=(replace(column, results=results),))
+    made = history(runs)
+    first = made.first_change
+    assert first is not None
+    assert (first.previous, first.at) == ("run-3", "run-5")
+    assert "at run-5, after run-3" in made.verdict.sentence
+    assert "run-4" not in made.verdict.sentence
+
+
+def test_metrics_that_are_not_tested_have_their_own_reasons() -> None:
+    column = comparison(1).candidates[0]
+    reasons = ("too few words", "no vectors")
+    gone = [
+        replace(result, estimate=float("nan"), interval=None, undefined=reason)
+        for result, reason in zip(column.results, reasons, strict=False)
+    ]
+    runs = []
+    for run in (1, 2, 3):
+        found, own = comparison(run), comparison(run).candidates[0]
+        runs.append(replace(found, candidates=(replace(own, results=(*gone, *own.results[2:])),)))
+    made = history(runs)
+    cautions = [finding for finding in made.verdict.findings if finding.kind == "untested series"]
+    assert [(finding.names, finding.text) for finding in cautions] == [
+        ((label,), reason) for label, reason in zip(made.labels, reasons, strict=False)
+    ]
+
+
 def replace_first(found: Comparison, result: Any) -> Comparison:
     column = found.candidates[0]
     return replace(found, candidates=(replace(column, results=(result, *column.results[1:])),))

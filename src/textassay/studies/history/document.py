@@ -197,8 +197,8 @@ def _plot(found: History, index: int) -> Plot:
     points = tuple((place, result.estimate) for place, result in known)
     layers.append(Line(points, limits if any(limits) else (), index))
     if change.at:
-        at = found.names.index(change.at)
-        layers.append(rule("x", (places[at - 1] + places[at]) / 2, "first change"))
+        before, after = (places[found.names.index(name)] for name in (change.previous, change.at))
+        layers.append(rule("x", (before + after) / 2, "first change"))
     better = real.better
     said = next((sentence_of(f) for f in found.verdict.findings if f.metric == change.label), "no change found")
     return Plot(

@@ -39,8 +39,9 @@ class Run(ResultColumn):
 class Change:
     """What the series of one metric shows. `decision` is changed, no change found or untested (with the `reason`).
 
-    `at` is the first run after the change. The runs from `start` to `end` are not all alike: the change is between
-    them, at this level for all metrics and places together. `before` and `after` are the means on both sides.
+    `at` is the first run after the change, `previous` the last one before it at which the metric has an interval. The
+    runs from `start` to `end` are not all alike: the change is between them, at this level for all metrics and places
+    together. `before` and `after` are the means on both sides.
     `adjusted_p` is corrected for all places and metrics; without a change it is that of the clearest contrast.
     """
 
@@ -54,6 +55,7 @@ class Change:
     after: float = math.nan
     way: str = ""
     reason: str = ""
+    previous: str = ""
 
     def __post_init__(self) -> None:
         for name in ("adjusted_p", "before", "after"):
@@ -114,7 +116,7 @@ class History(Outcome):
         if [change.label for change in self.changes] != list(self.labels):
             raise ValueError("not one change per metric")
         for change in self.changes:
-            named = {change.at, change.start, change.end}
+            named = {change.at, change.previous, change.start, change.end}
             if change.decision not in (CHANGED, UNCHANGED, UNTESTED) or not named - {""} <= set(self.names):
                 raise ValueError("a change at no run")
             if change.decision == CHANGED and "" in named:

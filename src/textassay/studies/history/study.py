@@ -152,9 +152,9 @@ def change_of(
     found = first_step(values, errors, level=level, n_tests=n_tests, rng=stream(seed, "history"))
     if not isinstance(found, Step):
         return Change(label, UNCHANGED, found)
-    at, start, end = (known[place] for place in (found.at, found.start, found.end))
+    at, start, end, previous = (known[index] for index in (found.at, found.start, found.end, found.at - 1))
     way = _way(results[known[0]], real, found)
-    return Change(label, CHANGED, found.p, at, start, end, found.before, found.after, way)
+    return Change(label, CHANGED, found.p, at, start, end, found.before, found.after, way, previous=previous)
 
 
 def _error(result: Result) -> float | None:

@@ -16,22 +16,23 @@ def judge(changes: Sequence[Change], runs: Sequence[str], level: float) -> Verdi
     )
     untested = [change for change in changes if change.decision == UNTESTED]
     tested = [change for change in changes if change.decision != UNTESTED]
+    reasons = dict.fromkeys(change.reason for change in untested)
     cautions = [
-        Finding("untested series", names=tuple(change.label for change in untested), text=untested[0].reason)
-    ] if untested else []  # fmt: skip
+        Finding("untested series", names=tuple(one.label for one in untested if one.reason == reason), text=reason)
+        for reason in reasons
+    ]
     if not changed:
         least = min((change.adjusted_p for change in tested), default=1.0)
         n = (len(runs), len(tested))
         return Verdict.of(
             "same" if tested else "untested", Finding("no change", adjusted_p=least, n=n), cautions=cautions
         )
-    first, *others = (finding_of(change, runs, level) for change in changed)
+    first, *others = (finding_of(change, level) for change in changed)
     return Verdict.of("differs", first, details=others, cautions=cautions)
 
 
-def finding_of(change: Change, runs: Sequence[str], level: float) -> Finding:
+def finding_of(change: Change, level: float) -> Finding:
     """A change of a metric: its values on both sides, the run it is at, and the runs that it is between."""
-    before = runs[list(runs).index(change.at) - 1]
     return Finding(
         "changed",
         change.label,
@@ -39,7 +40,7 @@ def finding_of(change: Change, runs: Sequence[str], level: float) -> Finding:
         baseline=change.before,
         adjusted_p=change.adjusted_p,
         floor=smallest_p(level),
-        names=(before, change.at, change.start, change.end),
+        names=(change.previous, change.at, change.start, change.end),
         parts={"level": level},
         text=change.way,
     )
