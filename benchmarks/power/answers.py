@@ -75,7 +75,7 @@ ANSWER_DAMAGES = (
     _answer("joined", "two texts joined", 0.2, 0.15, news=0.2),
     _answer("no_bold", "bold removed", None, 1.0),
     _answer("no_lists", "list markers removed", 0.3, 0.3),
-    _answer("moved", "two words of each sentence swapped", 0.4, 0.4),
+    _answer("moved", "words in sentences swapped", 0.4, 0.4),
 )
 
 

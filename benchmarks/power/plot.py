@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-LEFT, COLUMN, GAP, ROW, TOP, LEGEND = 190, 200, 26, 24, 92, 560
+LEFT, COLUMN, GAP, ROW, TOP, LEGEND = 230, 200, 26, 24, 92, 560
 OVERALL, BEST, RIVAL = "#00796b", "#d84315", "#9e9e9e"
 TICKS = (0.0, 0.5, 1.0)
 
