@@ -141,7 +141,8 @@ the rest of the training file of the captions, or of both files of news, from wh
   0613). Long, with Markdown, lists and code. A damaged answer is to the same prompt as the one that it replaces, and
   the two samples of a draw have different prompts. An earlier release, a system prompt or another model writes it; or
   it is a refusal (one of three), has an emoji at its end, begins with "Sure!", is cut to nine tenths of its words, has
-  a second answer joined to it, loses its `**` or its list markers, or has two words swapped in each sentence (*words in sentences swapped*).
+  a second answer joined to it, loses its `**` or its list markers, or has two words of each
+  sentence swapped (*words in sentences swapped*).
 - **Cut to 90 %**, **two texts joined** (news): the last tenth of the words is missing, or an unused sentence follows.
 - **Synonyms**: half of the words that have one are replaced by a WordNet synonym, the one that is most frequent in
   unused text.
