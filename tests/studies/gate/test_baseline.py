@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.laws import corpus
 from tests.studies.gate.test_gate import FAST, mixture
-from textassay import Comparison, InputError, compare
+from textassay import Comparison, InputError, Sample, compare
 from textassay.inference.intervals import Replicates
 from textassay.inference.result import Interval, Result
+from textassay.studies.gate import study as gate_study
 from textassay.studies.gate.baseline import (
     Combine,
     Measurement,
@@ -237,3 +239,33 @@ def test_values_of_other_numbers_of_texts_do_not_compare() -> None:
     (check,) = check_values("new", [values], {}, level=0.95, n_candidates=1)
     assert check.decision == "undecided"
     assert "values of 100 and 1,000 texts do not compare" in sentence(check)
+
+
+def test_splits_have_the_groups_of_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts with prompts that repeat: grouped in the gate and in the check, or independent in both."""
+    real, model = (
+        Sample.of(corpus(seed, 240), contexts=pa.array([f"prompt {index // 4}" for index in range(240)]))
+        for seed in (1, 2)
+    )
+    designs: list[str | None] = []
+
+    def gated(found: Comparison, *args: Any, **options: Any) -> Comparison:
+        overall = found.candidates[0].overall
+        designs.append(None if overall is None else overall.design)
+        return gate_study.gated(found, *args, **options)
+
+    monkeypatch.setattr("textassay.studies.compare.study.gated", gated)
+    for pair in (None, False):
+        gate = compare(real, model, gate=GateRules(fail_on="differs", aa=2), pair=pair, **FAST).gate
+        assert gate is not None
+        assert gate.aa is not None
+        assert gate.aa.n == 120
+    assert designs[1:3] == ["grouped", "grouped"]
+    assert designs[3:] == ["independent"] * 3
+
+
+def test_splits_without_the_vectors_of_the_gate_are_noted() -> None:
+    rules = GateRules(fail_on="differs", aa=2)
+    gate = compare(corpus(1, 80), corpus(2, 80), gate=rules, encoder="lsa", **FAST).gate
+    assert gate is not None
+    assert any("without the vectors" in note for note in gate.notes)

@@ -1,14 +1,12 @@
 """Compare: is each candidate distributed like the reference, and if not, how does it differ?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from textassay.corpus.files import unused_name
 from textassay.corpus.markdown import stripped
 from textassay.corpus.readers import Grouping, as_sample, candidate_systems, column_name, named_candidates
-from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder, default_is_installed
 from textassay.encoders.remembered import Remembered, show_all
@@ -26,9 +24,8 @@ from textassay.studies.compare.result import Comparison
 from textassay.studies.compare.run import Run
 from textassay.studies.compare.verdict import Sight
 from textassay.studies.gate.baseline import is_results
-from textassay.studies.gate.result import Gate, Splits
 from textassay.studies.gate.rules import GateRules
-from textassay.studies.gate.splits import decide_on_splits
+from textassay.studies.gate.splits import with_splits
 from textassay.studies.gate.study import gated, read_contaminant
 
 # The exchanges that a quick run draws first; the overall test adds more where its p-value is close to a limit.
@@ -209,13 +206,11 @@ def compare(
         baseline=against,
         explained=baseline,
     )
-    if not rules.aa or found.gate is None:
-        return found
     exchanges = min(n_resamples, QUICK_EXCHANGES)
-    options = {"tokenizer": tokenizer, "lowercase": lowercase, "level": level, "n_resamples": exchanges}
-    size = min(sample.count_independent() for sample in samples.values())
-    splits = _splits(real, rules, contaminant, options | {"engine": workers}, size=size, seed=seed)
-    return replace(found, gate=replace(found.gate, aa=splits))
+    alike = partial(
+        compare, tokenizer=tokenizer, lowercase=lowercase, level=level, n_resamples=exchanges, engine=workers
+    )
+    return with_splits(found, rules, design, alike, contaminant=contaminant, seed=seed, has_vectors=seen is not None)
 
 
 def _field(grouping: Any, default: str) -> Any:
@@ -245,21 +240,6 @@ def _of_digests(
         unusable=[name for name, value in unusable.items() if value is not None],
     )
     return gated(counted, rules, None, plan=plan, engine=get_engine(None))
-
-
-def _splits(
-    reference: Sample, rules: GateRules, contaminant: Sample | None, options: Mapping[str, Any], *, size: int, seed: int
-) -> Splits:
-    """How the rules decide on splits of the reference, each a quick comparison with the same options."""
-    alone = replace(rules, aa=0, no_worse_than=None, margins={}, contaminant=contaminant)
-    group = None if reference.groups is None else "group"
-
-    def decide(mine: Sample, theirs: Sample, seed: int) -> Gate:
-        found = compare(theirs, {"split": mine}, metrics="repetition", gate=alone, group=group, seed=seed, **options)
-        assert found.gate is not None
-        return found.gate
-
-    return decide_on_splits(reference, decide, size=size, count=rules.aa, seed=seed)
 
 
 def _quick_note(plan: Plan, seen: Remembered | None) -> str:
