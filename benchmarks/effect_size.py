@@ -273,9 +273,10 @@ def truth_table(found: dict[str, dict[str, float]], scale: Scale) -> str:
             ]
             over, total = sum(low > s for low, s in each), len(each)
             limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / total) if total else math.nan
-            cells += [f"{over} of {total}", f"{over / total:.1%} (at most {limit:.1%})" if total else ""]
+            cells += [f"{over} of {total}", f"{over / total:.1%} ({limit:.1%})" if total else ""]
         rows.append([f"{n:,}", *cells])
-    return table(["n", "no difference", "", "all other shares", ""], rows)
+    rate = "rate (accepted: at most)"
+    return table(["n", "no difference: bounds above 0", rate, "other shares: bounds above the truth", rate], rows)
 
 
 def unnoticed_table(found: dict[str, dict[str, float]], scale: Scale) -> str:
@@ -347,15 +348,15 @@ def page(found: dict[str, dict[str, float]], scale: Scale) -> str:
         "not seen. News among short outputs of language models is not always recognised, even with many texts. The "
         "word-pair distance of one and the same share depends on the texts: compare the rows of 30 %.",
         "## Bounds above the truth",
-        "A bound at the level of 95 % may be above the truth in 5 % of draws. The second number is that limit plus two "
-        "standard errors. In the row of no difference, bounds above 0 are counted whatever the overall test says; a "
-        "verdict shows a bound only where that test finds a difference.",
+        "A bound at the level of 95 % may be above the truth in 5 % of draws. The number in brackets is the largest "
+        "rate that fits 5 %: 5 % plus two standard errors. In the row of no difference, bounds above 0 are counted "
+        "whatever the overall test says; a verdict shows a bound only where that test finds a difference.",
         truth_table(found, scale),
         "## What would probably have been found",
         "If no difference was found, the verdict names a share of texts that would probably have been found if a "
         "classifier recognises them. Here, candidates have this share of other texts. Where the estimate is as large, "
-        "nearly all draws are found. Few short outputs of language models are too little to recognise news by: the "
-        "estimate is lower there, and fewer draws are found.",
+        "nearly all draws are found. A classifier cannot learn to recognise news from a few short outputs of language "
+        "models: the estimate is lower there, and fewer draws are found.",
         unnoticed_table(found, scale),
         "## Generators of captions",
         f"{scale.model_size:,} captions of the six generators of Texygen against as many of their training captions.",

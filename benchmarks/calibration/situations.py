@@ -534,14 +534,19 @@ def page(results: Sequence[tuple[Situation, list[Finding]]], wrong: Sequence[str
     alarms = [situation.name for situation, findings in nulls if situation.is_false_alarm(findings)]
     called = "is" if len(alarms) == 1 else "are"
     return TEXT.format(
-        alarms=f"{len(alarms)} of the {len(nulls)} null situations {called} called different{_listed(alarms)}.",
+        alarms=f"{len(alarms)} of the {len(nulls)} null situations {called} called different{_listed(alarms)}. "
+        "At 5 % each, two or more of 11 happen in about one of ten such pages; [calibration](calibration.md) measures "
+        "the rate over many draws.",
         number=len(results),
         n=N,
         resamples=RESAMPLES,
         encoder=ENCODER,
-        faults=f"What the checks found:\n\n{found}" if wrong else "The checks found nothing wrong.",
+        faults=f"What the checks found:\n\n{found}" if wrong else _NO_FAULTS,
         rows="\n".join(rows),
     )
+
+
+_NO_FAULTS = "No verdict contradicts itself, and no swap is inconsistent."
 
 
 def main() -> None:
