@@ -7,6 +7,7 @@ each study.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textassay.corpus.printable import many, share, shortened
@@ -385,9 +386,9 @@ def _who(f: "Finding", one: str, more: str) -> str:
 _ADVERBS = {"slight": "slightly", "clear": "clearly", "large": "strongly"}
 
 
-def _alone(f: "Finding") -> str:
+def _alone(f: "Finding", *, decision: str) -> str:
     """The outcome of a comparison of one candidate."""
-    name, decision = f"“{shortened(f.names[0], 60)}”", f.kind.removeprefix("candidate ")
+    name = f"“{shortened(f.names[0], 60)}”"
     behind = f.among[0] if f.among else None
     if decision == "same":
         return f"no difference between {name} and the reference was found"
@@ -495,7 +496,10 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "untested candidates": lambda f: (
         "estimates only: no test was run" if len(f.names) == f.n[0] else _who(f, "was not tested", "were not tested")
     ),
-    **{f"candidate {decision}": _alone for decision in ("same", "differs", "collapsed", "copied", "untested")},
+    **{
+        f"candidate {decision}": partial(_alone, decision=decision)
+        for decision in ("same", "differs", "collapsed", "copied", "untested")
+    },
     "less diverse": _diverse("less"),
     "more diverse": _diverse("more"),
     "diversity unclear": _disagree,

@@ -11,6 +11,7 @@ import pytest
 from tests.laws import corpus
 from textassay import Comparison, InputError, Sample, compare
 from textassay.inference.intervals import CROSS_FITTED, separable_interval, separable_margins
+from textassay.studies.gate.document import line_of
 from textassay.studies.gate.margin import Contamination, texts_needed
 from textassay.studies.gate.result import Gate, sentence
 from textassay.studies.gate.rules import GateRules
@@ -201,3 +202,10 @@ def test_long_texts_in_a_contaminant_take_no_memory_for_the_others() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6
+
+
+def test_what_is_drawn_follows_from_the_finding_and_not_from_the_words_of_the_rule(comparison: Comparison) -> None:
+    assert comparison.gate is not None
+    check = comparison.gate.of("same")[0]
+    assert line_of(replace(check, rule="another name")) == line_of(check) != ""
+    assert line_of(comparison.gate.of("same")[1]) == ""

@@ -43,6 +43,8 @@ from textassay.studies.gate.rules import GateRules
 from textassay.studies.outcome import settings_of_metrics
 from textassay.studies.sentences import sentence_of
 
+# The metric whose classifier is shown, with its options.
+_RIDGE = ("dd", "ridge")
 # From this gap in capitals on, the words of two samples do not compare.
 _MOST_CASE = 0.5
 # Texts are parsed as Markdown for several samples that have many of them in common.
@@ -173,7 +175,9 @@ class Run:
         ]
         over, under = what_differs(*sides)
         meaning = None if settings.encoder is None else what_differs_in_meaning(*sides, seed=seed)
-        classified = any(request.label == "dd" for request in self.measurer.requests)
+        classified = any(
+            (request.metric.name, *request.options.values()) == _RIDGE for request in self.measurer.requests
+        )
         separation = what_separates(*sides) if classified else None
         return {"over": over, "under": under, "meaning": meaning, "separation": separation}
 

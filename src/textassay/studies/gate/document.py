@@ -8,6 +8,7 @@ from textassay.corpus.printable import share
 from textassay.document.blocks import Block, Cell, Chart, Document, Head, Notes, Row, Section, Summary, Table
 from textassay.document.plot import Marks, Plot, Point, Scale, rule
 from textassay.studies.gate.result import FAIL, PASS, UNDECIDED, Check, Gate, sentence
+from textassay.studies.gate.verdict import MARGIN_KINDS
 
 if TYPE_CHECKING:
     from textassay.studies.compare.result import Comparison
@@ -97,7 +98,7 @@ def _has_bounds(check: Check) -> bool:
 
 
 def _is_share(check: Check) -> bool:
-    return check.rule.startswith("max-separable")
+    return check.finding.kind in MARGIN_KINDS
 
 
 def line_of(check: Check) -> str:

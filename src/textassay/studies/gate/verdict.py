@@ -14,7 +14,8 @@ from textassay.studies.planes import rise_of
 if TYPE_CHECKING:
     from textassay.studies.compare.result import Column
 
-_DECISIONS = {"within margin": PASS, "beyond margin": FAIL, "margin undecided": UNDECIDED, "no margin": UNDECIDED}
+# The kinds of findings on the margin of the separable share, with their decisions.
+MARGIN_KINDS = {"within margin": PASS, "beyond margin": FAIL, "margin undecided": UNDECIDED, "no margin": UNDECIDED}
 
 
 def check_margin(name: str, bounds: Bounds | None, margin: float, *, differs: bool, n: Sequence[int]) -> Check:
@@ -40,7 +41,7 @@ def check_margin(name: str, bounds: Bounds | None, margin: float, *, differs: bo
         parts=parts,
         text=found.contaminant,
     )
-    return Check(name, rule, _DECISIONS[kind], finding)
+    return Check(name, rule, MARGIN_KINDS[kind], finding)
 
 
 def check_failures(column: "Column", rules: GateRules, real: "Column", *, explained: bool = True) -> Iterator[Check]:
