@@ -45,7 +45,7 @@ def test_samples_with_the_same_prompts_are_paired() -> None:
     assert (found.kind, found.field) == ("paired", "prompt")
     assert groups(found.candidates["m0"]) == asked(0, 20, 2)
     (note,) = found.notes
-    assert note.startswith("paired by prompt: all samples have the same 20 prompts, ")
+    assert note.startswith("paired by prompt: 20 prompts are in all samples, ")
     assert OFF in note
 
 
@@ -107,7 +107,7 @@ def test_batches_are_joined_by_their_ids_in_any_order() -> None:
     made = [anthropic(str(n), text_part(f"A cow {n}.")) for n in reversed(range(20))]
     found = design(real, made)
     assert (found.kind, found.field) == ("paired", "prompt_id")
-    assert found.notes[0].startswith("paired by id ('prompt_id'): all samples have the same 20 ids")
+    assert found.notes[0].startswith("paired by id ('prompt_id'): 20 ids are in all samples")
     assert groups(found.candidates["m0"])[0] == "19"
 
 
@@ -210,4 +210,4 @@ def test_answers_of_models_to_the_same_instructions_are_paired() -> None:
     found = compare(files[0], files[1], reference_system="gpt-4o-2024-05-13", metrics="distinct", n_resamples=0)
     assert found.names == ("Meta-Llama-3-8B-Instruct",)
     assert found.settings["design"] == "paired"
-    assert found.notes[0].startswith("paired by prompt: all samples have the same 805 prompts")
+    assert found.notes[0].startswith("paired by prompt: 805 prompts are in all samples")

@@ -15,7 +15,21 @@ from tests.report.documents import comparison, document_of, documents, hostile_t
 from tests.report.examples import EXAMPLES
 from tests.report.visits import ReportFiles, Visits, open_all
 from textassay.corpus.printable import printable
-from textassay.document.blocks import Cell, Chart, Document, Item, Items, Quote, Section, Side, walk
+from textassay.document.blocks import (
+    Cell,
+    Chart,
+    Document,
+    Head,
+    Item,
+    Items,
+    Quote,
+    Row,
+    Section,
+    Side,
+    Summary,
+    Table,
+    walk,
+)
 from textassay.report.html import MOST_BYTES, page
 from textassay.report.notebook import fragment
 
@@ -274,3 +288,13 @@ def test_items_are_searched_sorted_and_turned_over(opened: Visits) -> None:
     assert visible.count() == 1
     visible.first.locator("summary").click()
     assert shown.locator(".item[open] .texts li").first.is_visible()
+
+
+def test_numbers_for_scripts_have_no_groups_of_digits() -> None:
+    """A script that reads 2,000 as a number takes it for 2, and sorts it before 300."""
+    heads = (Head("word"), Head("count", numeric=True))
+    rows = tuple(Row((Cell(name), Cell(f"{value:,}", value))) for name, value in (("a", 2000), ("b", 300)))
+    made = Document("made", "t", Summary("q", "c", "s"), (Section("a", "A", (Table(heads, rows),), "table"),))
+    text = page(made)
+    assert re.findall(r'data-v="([^"]*)"', text) == ["2000", "300"]
+    assert ">2,000" in text

@@ -224,9 +224,9 @@ def _named(keys: _Keys) -> str:
 
 
 def _paired_note(keys: _Keys) -> str:
-    count = many(len(keys.shared), keys.noun)
+    shared = f"{many(len(keys.shared), keys.noun)} {'is' if len(keys.shared) == 1 else 'are'}"
     return (
-        f"paired by {_named(keys)}: all samples have the same {count}, and tests compare texts of one {keys.noun} with "
+        f"paired by {_named(keys)}: {shared} in all samples, and tests compare texts of one {keys.noun} with "
         f"each other; {_TURNED_OFF}"
     )
 

@@ -397,6 +397,8 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "say": say,
     "known": lambda cell: cell.value is not None and math.isfinite(cell.value),
     "readable": readable,
+    # A number for scripts: its digits are not grouped.
+    "plain": str,
     "key": key,
     "kind": _kind,
     "grouped": _grouped,

@@ -71,6 +71,30 @@ def test_equal_systems_do_not_differ() -> None:
     assert found.document().summary.ties
 
 
+def test_the_most_varied_system_is_named_only_where_it_is_told_apart() -> None:
+    tied = run([*records("a", 20, varied=20), *records("b", 20, varied=20)]).document().summary
+    assert tied.ties == ("a and b: no difference in wordings found (p = 1.00)",)
+    assert tied.sentence.startswith("a: ")
+    assert "most varied" not in tied.sentence
+    given = [*records("a", 20, varied=20, n=6), *records("b", 20, varied=20, n=3), *records("b", 20, varied=0, n=3)]
+    given[-60:] = [{**record, "text": f"{record['text']} again"} for record in given[-60:]]
+    apart = run(given).document().summary
+    assert not apart.ties
+    assert apart.sentence.startswith("a is the most varied: ")
+
+
+def test_meanings_are_named_only_where_they_are_measured() -> None:
+    given = [*records("a", 12, varied=6), *records("b", 12, varied=12)]
+    for options, words in (
+        ({}, "several wordings"),
+        ({"metrics": "meanings", "encoder": "static"}, "several meanings"),
+    ):
+        found = run(given, **options)
+        for page in (found.to_html(), found.to_markdown()):
+            assert words in page
+            assert ({"several wordings", "several meanings"} - {words}).pop() not in page
+
+
 def test_systems_with_more_answers_are_cut_to_the_fewest() -> None:
     found = run([*records("a", 12, varied=12, n=4), *records("b", 12, varied=12, n=8)])
     assert found["a"]["wordings"].estimate == found["b"]["wordings"].estimate == 4

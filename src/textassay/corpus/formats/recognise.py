@@ -1,6 +1,6 @@
 """Which tool wrote a file: every format that is known, recognised by the structure of its first record."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -32,8 +32,3 @@ def recognise(record: Mapping[str, Any]) -> Format | None:
     """The format of a file with this first record, or None if no tool is known that writes it."""
     possible = possible_formats([str(name) for name in record])
     return next((form for form in possible if form.matches(record)), None)
-
-
-def first_mapping(records: Iterator[Any]) -> Mapping[str, Any] | None:
-    """The first record with fields."""
-    return next((record for record in records if isinstance(record, Mapping)), None)

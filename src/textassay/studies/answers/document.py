@@ -1,7 +1,7 @@
 """The document of a study of answers: how varied each system is, and its most repetitive prompts with their texts."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from textassay.corpus.item_set import Item as PromptItem
@@ -41,7 +41,7 @@ from textassay.document.results import (
 )
 from textassay.document.words import cited_p, number, sentence, two_decimals
 from textassay.inference.p_values import is_significant
-from textassay.studies.answers.result import KIND_WORDS, KINDS, Answers, PromptAnswers, SystemAnswers, mean_n, usual_n
+from textassay.studies.answers.result import KINDS, Answers, PromptAnswers, SystemAnswers, mean_n, usual_n
 from textassay.studies.answers.verdict import ranked, repetitiveness
 from textassay.studies.contests import contest_table, paired
 from textassay.studies.sentences import sentence_of
@@ -84,13 +84,13 @@ def _summary(found: Answers) -> Summary:
     return Summary(
         question="How different are several answers to one prompt?",
         context=f"{_measured(found)}, without references",
-        sentence=_sentence(columns),
+        sentence=_sentence(columns, _ties(found, columns)),
         columns=("one answer", *found.labels[:_MOST_COLUMNS]),
         rows=tuple(_row(found, column, place) for place, column in enumerate(columns, 1)),
-        ties=tuple(_ties(found, columns)),
+        ties=tuple(_ties(found, columns).values()),
         caveats=tuple(_caveats(found)),
         hints=("All metrics: --table", "How to read this: --why", "Report: --report FILE.html"),
-        picture=_kinds_plot(columns),
+        picture=_kinds_plot(columns, found.kind_words),
         noun="system",
     )
 
@@ -103,12 +103,16 @@ def _measured(found: Answers) -> str:
     return f"{many(len(found.systems), 'system')} on {many(len(prompts), 'prompt')} with {each}"
 
 
-def _sentence(columns: Sequence[SystemAnswers]) -> str:
-    """The system that collapses most, then how varied the answers are."""
+def _sentence(columns: Sequence[SystemAnswers], ties: Mapping[str, str]) -> str:
+    """The system that collapses most, then how varied the answers are.
+
+    Without one that collapses, it is the first of the ranking, which is the most varied if it is tied with none.
+    """
     worst = max(columns, key=lambda column: column.count("collapsed") / max(len(column.prompts), 1))
     named = f"{shortened(worst.name, 40)}: " if len(columns) > 1 else ""
     if len(columns) > 1 and not worst.count("collapsed"):
-        named, worst = f"{shortened(columns[0].name, 40)} is the most varied: ", columns[0]
+        worst = columns[0]
+        named = f"{shortened(worst.name, 40)}{'' if worst.name in ties else ' is the most varied'}: "
     first, *rest = map(sentence_of, worst.verdict.findings)
     mean = [sentence_of(finding) for finding in worst.verdict.findings[1:] if finding.kind == "per prompt"]
     # A name stays as it is written.
@@ -144,9 +148,9 @@ def _why(column: SystemAnswers) -> Iterator[str]:
 _FIRST = ("one answer to prompts", "less varied", "one meaning", "one wording", "per prompt", "no prompt twice")
 
 
-def _ties(found: Answers, columns: Sequence[SystemAnswers]) -> Iterator[str]:
-    """Neighbours in the ranking between which no difference was found."""
-    label = found.labels[0]
+def _ties(found: Answers, columns: Sequence[SystemAnswers]) -> dict[str, str]:
+    """The systems that are not told apart from the next one in the ranking, and a sentence on each."""
+    label, ties = found.labels[0], {}
     known = {
         frozenset((p.contest.first, p.contest.second)): p
         for p in paired(found, found.contests)
@@ -156,7 +160,8 @@ def _ties(found: Answers, columns: Sequence[SystemAnswers]) -> Iterator[str]:
         pair = known.get(frozenset((first.name, second.name)))
         if pair is not None and not is_significant(pair.adjusted_p, found.level):
             names = f"{shortened(first.name, 40)} and {shortened(second.name, 40)}"
-            yield f"{names}: no difference in {label} found ({cited_p(pair.adjusted_p)})"
+            ties[first.name] = f"{names}: no difference in {label} found ({cited_p(pair.adjusted_p)})"
+    return ties
 
 
 def _caveats(found: Answers) -> Iterator[str]:
@@ -190,19 +195,19 @@ def _file_classes(found: Answers) -> Iterator[str]:
             )
 
 
-def _kinds_plot(columns: Sequence[SystemAnswers]) -> Plot:
+def _kinds_plot(columns: Sequence[SystemAnswers], kinds: Mapping[str, str]) -> Plot:
     """The share of prompts of each kind, one bar per system."""
-    shares = [[column.count(kind) / max(len(column.prompts), 1) for kind in KINDS] for column in columns]
+    shares = [[column.count(kind) / max(len(column.prompts), 1) for kind in kinds] for column in columns]
     words = [
         f"{shortened(column.name, 40)}: "
-        + ", ".join(f"{column.count(kind)} {KIND_WORDS[kind]}" for kind in KINDS if column.count(kind))
+        + ", ".join(f"{column.count(kind)} {words}" for kind, words in kinds.items() if column.count(kind))
         for column in columns
     ]
     return Plot(
         "How alike the answers to one prompt are",
         Scale("share of prompts", limits=(0.0, 1.0), percent=True),
         Scale(names=tuple(shortened(column.name, 40) for column in columns)),
-        (Bars(tuple(map(tuple, shares)), tones=KINDS, names=tuple(KIND_WORDS.values())),),
+        (Bars(tuple(map(tuple, shares)), tones=tuple(kinds), names=tuple(kinds.values())),),
         summary="; ".join(words),
     )
 
@@ -229,7 +234,7 @@ def _item(found: Answers, item: PromptItem, kind: str) -> Item:
     return Item(
         shortened(prompt, _LONGEST_NAME),
         tuple(sides[:_MOST_SYSTEMS]),
-        (Badge(KIND_WORDS[kind], kind),),
+        (Badge(found.kind_words[kind], kind),),
         prompt=shortened(item.prompt or "", 2_000) if len(prompt) > _LONGEST_NAME else "",
         lines=(f"prompt {shortened(item.id, 60)}",) if item.prompt not in (None, item.id) else (),
     )
@@ -248,7 +253,7 @@ def _side(found: Answers, column: SystemAnswers, answers: PromptAnswers, texts: 
         column.name,
         quotes,
         found.names.index(column.name),
-        badge=Badge(KIND_WORDS[answers.kind], answers.kind) if len(found.systems) > 1 else None,
+        badge=Badge(found.kind_words[answers.kind], answers.kind) if len(found.systems) > 1 else None,
         line=f"{many(answers.n, 'answer')}: {line}",
         total=len(counts),
     )
@@ -265,9 +270,9 @@ def _tables(found: Answers) -> tuple[Block, ...]:
         results = [column.results[at] for column in found.systems]
         notes = tuple(filter(None, map(no_number, results)))
         rows.append(Row((Cell(label), *(result_cell(result, level=found.level) for result in results)), notes=notes))
-    for kind in KINDS:
+    for kind, words in found.kind_words.items():
         cells = [Cell(f"{c.count(kind):,} of {len(c.prompts):,}", c.count(kind)) for c in found.systems]
-        rows.append(Row((Cell(KIND_WORDS[kind]), *cells), section="prompts"))
+        rows.append(Row((Cell(words), *cells), section="prompts"))
     heads = (Head("mean over prompts"), *(Head(name, numeric=True, candidate=i) for i, name in enumerate(found.names)))
     every = [result for column in found.systems for result in column.results]
     table = Table(heads, tuple(rows), footnotes=tuple(interval_legend(every, found.level, of="the mean over prompts")))
@@ -282,21 +287,23 @@ def _each(found: Answers) -> tuple[Block, ...]:
     names = {item.id: on_one_line(item.prompt or item.id) for item in found.prompts.items}
     rows = []
     for id_ in list(ids)[:_MOST_PROMPTS]:
-        cells = [_prompt_cell(values.get((name, id_))) for name in found.names]
+        cells = [_prompt_cell(values.get((name, id_)), found.kind_words) for name in found.names]
         rows.append(Row((Cell(shortened(names[id_], 60), quoted=True), *cells)))
     heads = (Head("prompt"), *(Head(name, numeric=True, candidate=i) for i, name in enumerate(found.names)))
     total = len(ids) if len(ids) > len(rows) else None
     return (Table(heads, tuple(rows), caption=f"{found.labels[0]} of each prompt", total=total),)
 
 
-def _prompt_cell(prompt: PromptAnswers | None) -> Cell:
+def _prompt_cell(prompt: PromptAnswers | None, kinds: Mapping[str, str]) -> Cell:
     if prompt is None:
         return Cell("–")
-    return Cell(_count(prompt.values[0]), prompt.values[0], small=(KIND_WORDS[prompt.kind],))
+    return Cell(_count(prompt.values[0]), prompt.values[0], small=(kinds[prompt.kind],))
 
 
 def _reading(found: Answers) -> tuple[Block, ...]:
-    kinds = Legend(tuple(Entry("", _READING[kind], badge=Badge(KIND_WORDS[kind], kind)) for kind in KINDS))
+    kinds = Legend(
+        tuple(Entry("", _READING[words], badge=Badge(words, kind)) for kind, words in found.kind_words.items())
+    )
     every = [result for column in found.systems for result in column.results]
     sizes = ", ".join(f"{shortened(c.name, 40)} {number(mean_n(c))}" for c in found.systems)
     return (
@@ -313,10 +320,11 @@ def _signed(found: Answers) -> Iterator[tuple[str, str]]:
 
 
 _READING = {
-    "collapsed": "all answers are the same, word for word",
+    "one answer": "all answers are the same, word for word",
     "one wording": "all answers are near duplicates of each other",
     "one meaning": "all answers are in one cluster of sentence vectors",
-    "varied": "the answers are in several clusters, or without vectors in several wordings",
+    "several meanings": "the answers are in several clusters of sentence vectors",
+    "several wordings": "not all answers are near duplicates of each other; meanings were not measured",
 }
 _PARAGRAPHS = (
     "Every metric is measured on the answers to one prompt; the table has the mean over prompts. Intervals are for"

@@ -21,6 +21,10 @@ KIND_WORDS = {
     "varied": "several meanings",
 }
 KINDS = tuple(KIND_WORDS)
+# Without vectors, only wordings are told apart.
+_WORDING_WORDS = {kind: words for kind, words in KIND_WORDS.items() if kind != "one meaning"} | {
+    "varied": "several wordings"
+}
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,11 @@ class Answers(Outcome):
         """The systems."""
         return self.systems
 
+    @property
+    def kind_words(self) -> Mapping[str, str]:
+        """The kinds of prompts that were told apart, in words: meanings only where vectors were measured."""
+        return KIND_WORDS if self.settings.get("encoder") is not None else _WORDING_WORDS
+
     def check_fields(self) -> None:
         """Raise an error unless every prompt of a system is known and has one value per metric."""
         super().check_fields()
@@ -112,7 +121,7 @@ class Answers(Outcome):
         for system in self.systems:
             for prompt in system.prompts:
                 written = known_prompts[prompt.id].candidates[system.name]
-                if len(prompt.values) != len(self.labels) or prompt.kind not in KINDS:
+                if len(prompt.values) != len(self.labels) or prompt.kind not in self.kind_words:
                     raise ValueError("a prompt without one value per metric, or of an unknown kind")
                 if not len(prompt.classes) == prompt.n <= len(written):
                     raise ValueError("a prompt with another number of classes than of answers")

@@ -89,7 +89,7 @@ def _summary(found: History) -> Summary:
         columns=("first run", "last run", "changed at"),
         rows=tuple(_summary_row(found, index) for index in order[:_MOST_ROWS]),
         caveats=tuple(sentence(sentence_of(finding)) for finding in cautions),
-        left_out="" if len(order) <= _MOST_ROWS else f"{len(order) - _MOST_ROWS} more metrics: --table",
+        left_out="" if len(order) <= _MOST_ROWS else f"{many(len(order) - _MOST_ROWS, 'further metric')}: --table",
         hints=("Runs: --table", "Report: --report FILE.html"),
         picture=_plot(found, order[0]),
         noun="metric",
