@@ -1,12 +1,14 @@
 """Compare: is each candidate distributed like the reference, and if not, how does it differ?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from textassay.corpus.files import unused_name
 from textassay.corpus.markdown import stripped
 from textassay.corpus.readers import Grouping, as_sample, candidate_systems, column_name, named_candidates
+from textassay.corpus.sample import Sample
+from textassay.corpus.sizes import Cut
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder, default_is_installed
 from textassay.encoders.remembered import Remembered, show_all
@@ -14,7 +16,7 @@ from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError
 from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.inference.record_design import check_design, record_design
-from textassay.metrics.measurable import answerable, choose
+from textassay.metrics.measurable import Choice, answerable, choose
 from textassay.metrics.registry import listed, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
@@ -137,67 +139,36 @@ def compare(
     words = get_tokenizer(tokenizer, lowercase=lowercase)
     grouping = group if isinstance(pair, bool | None) else pair
     reference, given = _by_system(reference, candidates, by=by, reference_system=reference_system, group=grouping)
-    if not given:
-        raise InputError("no candidate given; wanted at least one sample to compare with the reference")
     rules = (gate or GateRules()).checked(Plan(level, n_resamples, seed))
     if are_digests(reference, given):
         unusable = {"pair": pair, "group": group, "encoder": encoder, "train": train, "families": families or None}
         plan = Plan(level, n_resamples, seed)
         return _of_digests(reference, given, listed(metrics), rules, unusable, plan=plan, engine=engine)
-    against = None
-    if rules.no_worse_than is not None and not is_results(rules.no_worse_than):
-        against = unused_name("baseline", given)
-        given = {**given, against: rules.no_worse_than}
+    given, against = _with_baseline(given, rules)
     plan = Plan(level, n_resamples, seed).checked().enough_for(len(given))
     workers, progress = get_engine(engine), told(progress)
-    metrics, families = listed(metrics), listed(families)
-    named = {spec.partition(":")[0].strip() for spec in metrics}
-    choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
-    # Whatever the metrics read, the overall test uses an encoder that was asked for.
-    chosen = choice.encoder if encoder is None or not n_resamples else encoder
-    requests, missing = answerable(choice.requests, named, trained=train is not None)
-    samples = {name: stripped(as_sample(texts, name, group=grouping), strip) for name, texts in given.items()}
-    called = column_name(reference, "reference")
-    real = stripped(as_sample(reference, "reference" if called in given else called, group=grouping), strip)
+    choice = _chosen(listed(metrics), listed(families), encoder, trained=train is not None, tested=n_resamples > 0)
+    real, samples = _read(reference, given, grouping, strip)
     design = record_design(real, samples, pair=_field(pair, "pair"), group=_field(group, "group"))
     baseline = n_resamples > 0 if explain is None else explain
     cut = design.cut(size=size, seed=seed, baseline=baseline)
-    seen = None
-    if chosen is not None:
-        seen = show_all(
-            chosen,
-            reference=real,
-            candidates=samples,
-            used=cut.everything,
-            start=partial(progress.start, "encoding"),
-            step=progress.step,
-        )
+    seen = _seen(choice.encoder, real, samples, cut, progress)
     settings = ViewSettings(words, seen, strip)
-    measurer = Measurer(
-        requests=requests,
-        settings=settings,
-        cut=cut,
-        train=None if train is None else Material(stripped(as_sample(train, "train"), strip), settings),
-        plan=plan,
-        progress=progress,
-        baseline=baseline,
-    )
-    of_encoder = seen.notes if seen else ()
-    notes = (*design.notes, *choice.notes, *missing, *of_encoder, *([_quick_note(plan, seen)] if quick else ()))
+    training = None if train is None else Material(stripped(as_sample(train, "train"), strip), settings)
+    measurer = Measurer(choice.requests, settings, cut, training, plan, progress, baseline)
     run = Run(
         measurer,
         design=design,
         asked_resamples=n_resamples,
-        notes=notes,
+        notes=(*design.notes, *choice.notes, *_notes(seen, plan, quick=quick)),
         sight=_sight(seen),
         quick=quick,
         rules=rules,
         baseline=against,
     )
     contaminant = read_contaminant(rules.contaminant, real, strip)
-    outcome = run.outcome(workers)
     found = gated(
-        outcome,
+        run.outcome(workers),
         rules,
         measurer.tested,
         plan=plan,
@@ -211,6 +182,43 @@ def compare(
         compare, tokenizer=tokenizer, lowercase=lowercase, level=level, n_resamples=exchanges, engine=workers
     )
     return with_splits(found, rules, design, alike, contaminant=contaminant, seed=seed, has_vectors=seen is not None)
+
+
+def _with_baseline(given: Mapping[str, Any], rules: GateRules) -> tuple[Mapping[str, Any], str | None]:
+    """The candidates and the texts of the gate's baseline, and what these are called; None if it has no texts."""
+    if rules.no_worse_than is None or is_results(rules.no_worse_than):
+        return given, None
+    name = unused_name("baseline", given)
+    return {**given, name: rules.no_worse_than}, name
+
+
+def _chosen(
+    metrics: Sequence[str], families: Sequence[str], encoder: str | Encoder | None, *, trained: bool, tested: bool
+) -> Choice:
+    """The metrics and the encoder; whatever the metrics read, the overall test uses an encoder that was asked for."""
+    named = {spec.partition(":")[0].strip() for spec in metrics}
+    choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
+    requests, missing = answerable(choice.requests, named, trained=trained)
+    return Choice(requests, encoder if encoder is not None and tested else choice.encoder, (*choice.notes, *missing))
+
+
+def _read(
+    reference: Any, given: Mapping[str, Any], grouping: Grouping, strip: str | None
+) -> tuple[Sample, dict[str, Sample]]:
+    """The reference and the candidates, read."""
+    samples = {name: stripped(as_sample(texts, name, group=grouping), strip) for name, texts in given.items()}
+    called = column_name(reference, "reference")
+    return stripped(as_sample(reference, "reference" if called in given else called, group=grouping), strip), samples
+
+
+def _seen(
+    encoder: str | Encoder | None, real: Sample, samples: Mapping[str, Sample], cut: Cut, progress: Progress
+) -> Remembered | None:
+    """The encoder with the vectors of all texts that are used; None without an encoder."""
+    if encoder is None:
+        return None
+    start = partial(progress.start, "encoding")
+    return show_all(encoder, reference=real, candidates=samples, used=cut.everything, start=start, step=progress.step)
 
 
 def _field(grouping: Any, default: str) -> Any:
@@ -242,25 +250,31 @@ def _of_digests(
     return gated(counted, rules, None, plan=plan, engine=get_engine(None))
 
 
-def _quick_note(plan: Plan, seen: Remembered | None) -> str:
-    vectors = "without vectors" if seen is None else f"with vectors by {seen.name.partition('/')[0]}"
-    begin = f"{plan.n_resamples:,} exchanges at first" if plan.n_resamples else "no exchanges"
-    return (
-        f"quick run: the overall test {vectors}, {begin}, and not again without markup; p-values are coarser than in a "
-        "full run"
-    )
+def _notes(seen: Remembered | None, plan: Plan, *, quick: bool) -> Iterator[str]:
+    yield from seen.notes if seen else ()
+    if quick:
+        vectors = "without vectors" if seen is None else f"with vectors by {seen.name.partition('/')[0]}"
+        begin = f"{plan.n_resamples:,} exchanges at first" if plan.n_resamples else "no exchanges"
+        yield (
+            f"quick run: the overall test {vectors}, {begin}, and not again without markup; p-values are coarser than"
+            " in a full run"
+        )
 
 
 def _by_system(
     reference: Any, candidates: Any, *, by: str | None, reference_system: str | None, group: Grouping
 ) -> tuple[Any, Mapping[str, Any]]:
-    """The reference and the candidates by name; their systems, if these are asked for."""
+    """The reference and the candidates by name; their systems, if these are asked for. There is a candidate."""
     if reference_system is None:
         given = named_candidates(candidates)
-        return reference, given if by is None else candidate_systems(given, by=by, group=group)[1]
-    given = {} if candidates is None else named_candidates(candidates)
-    sources = {unused_name("reference", given): reference, **given}
-    return candidate_systems(sources, by=by, reference=reference_system, group=group)
+        given = given if by is None else candidate_systems(given, by=by, group=group)[1]
+    else:
+        given = {} if candidates is None else named_candidates(candidates)
+        sources = {unused_name("reference", given): reference, **given}
+        reference, given = candidate_systems(sources, by=by, reference=reference_system, group=group)
+    if not given:
+        raise InputError("no candidate given; wanted at least one sample to compare with the reference")
+    return reference, given
 
 
 def _sight(seen: Remembered | None) -> Sight:
