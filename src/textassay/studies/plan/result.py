@@ -45,8 +45,9 @@ class Claim(ResultColumn):
 
 @dataclass(frozen=True, repr=False)
 class SizePlan(Outcome):
-    """How many texts a gate needs. `needed` is None where no number of texts is likely to decide.
+    """How many texts a gate needs.
 
+    `needed` is None where no number of texts is likely to decide, or where that is not known.
     `unit` is what is counted: a text or a group. `available` is how many there are for one sample, `pilot` the name of
     the candidate whose texts were drawn instead of a second sample of the reference, empty without one.
     """

@@ -1,6 +1,7 @@
 """Plan: how many texts does a gate need, by trials on the user's own texts with the same bounds?"""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -90,11 +91,8 @@ def plan(
     checked = Plan(level, 999, seed).checked()
     rules = GateRules(max_separable=margin, contaminant=contaminant).checked(checked)
     _check(power, n_runs)
-    real, other = (
-        None if source is None else stripped(as_sample(source, name, group=group), strip)
-        for source, name in ((reference, "reference"), (pilot, "pilot"))
-    )
-    assert real is not None
+    real = stripped(as_sample(reference, "reference", group=group), strip)
+    other = None if pilot is None else stripped(as_sample(pilot, "pilot", group=group), strip)
     available = _available(real, other)
     share = rules.margin
     assert share is not None
@@ -112,23 +110,9 @@ def plan(
         shown.step(1)
         return found
 
-    made = [trials(min(_FIRST, available), min(_ROUGH_TRIALS, n_runs))]
-    while len(made) < _MOST_ROUNDS:
-        wanted = made[-1].needed(power)
-        if wanted is None:
-            # More texts may find the contaminant; if it is found, no number of texts is likely to decide.
-            wanted = available if made[-1].found.is_found else _MORE * made[-1].n
-        size = min(max(wanted, FEWEST_UNITS), available)
-        is_near = abs(math.log(size / made[-1].n)) <= _NEAR
-        if is_near and len(made[-1].values) >= n_runs:
-            break
-        made.append(trials(size, n_runs if is_near or len(made) >= _MOST_ROUNDS - 2 else min(_ROUGH_TRIALS, n_runs)))
+    made = _until_near(trials, power=power, n_runs=n_runs, available=available)
     last = made[-1]
     needed = last.needed(power)
-    sizes = sorted({*np.geomspace(20, 4 * max(needed or last.n, last.n), _CURVE).astype(int).tolist(), last.n})
-    rounds = tuple(
-        Round(each.n, len(each.values), *each.decided(), each.found.found, float(each.up.mean())) for each in made
-    )
     unit = "text" if real.groups is None else "group"
     return SizePlan(
         margin=share,
@@ -139,14 +123,41 @@ def plan(
         reference=real.name,
         pilot="" if other is None else other.name,
         contaminant=last.found.contaminant,
-        rounds=rounds,
-        curve=tuple(Predicted(n, *last.decided(n)) for n in sizes),
+        rounds=tuple(map(_round, made)),
+        curve=_curve(last, needed),
         verdict=judge(last, needed, power=power, available=available, unit=unit, has_pilot=other is not None),
         level=level,
         labels=(),
         notes=tuple(f"{each.name}: {note}" for each in (real, other) if each is not None for note in each.notes),
         settings=settings_of(Plan(level, 0, seed), tokenizer=words.tokenizer.name, strip=strip, seed=seed),
     )
+
+
+def _until_near(trials: Callable[[int, int], Trials], *, power: float, n_runs: int, available: int) -> list[Trials]:
+    """Rounds of trials, each at the size that the one before planned, until that is near its own."""
+    rough = min(_ROUGH_TRIALS, n_runs)
+    made = [trials(min(_FIRST, available), rough)]
+    while len(made) < _MOST_ROUNDS:
+        wanted = made[-1].needed(power)
+        if wanted is None:
+            # More texts may find the contaminant; if it is found, no number of texts is likely to decide.
+            wanted = available if made[-1].found.is_found else _MORE * made[-1].n
+        size = min(max(wanted, FEWEST_UNITS), available)
+        is_near = abs(math.log(size / made[-1].n)) <= _NEAR
+        if is_near and len(made[-1].values) >= n_runs:
+            break
+        made.append(trials(size, n_runs if is_near or len(made) >= _MOST_ROUNDS - 2 else rough))
+    return made
+
+
+def _round(made: Trials) -> Round:
+    return Round(made.n, len(made.values), *made.decided(), made.found.found, float(made.up.mean()))
+
+
+def _curve(last: Trials, needed: int | None) -> tuple[Predicted, ...]:
+    """The shares of decisions at sizes up to four times the planned one."""
+    sizes = np.geomspace(20, 4 * max(needed or last.n, last.n), _CURVE).astype(int)
+    return tuple(Predicted(n, *last.decided(n)) for n in sorted({*sizes.tolist(), last.n}))
 
 
 def _check(power: float, n_runs: int) -> None:
