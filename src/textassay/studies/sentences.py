@@ -36,20 +36,22 @@ def at_least(low: float) -> str:
     """A lower bound as a percentage, rounded down so that it stays one.
 
     >>> at_least(0.2789), at_least(0.0999), at_least(0.0004), at_least(1.0)
-    ('27 %', '9.9 %', '<0.1 %', '100 %')
+    ('27 %', '9.9 %', '0.04 %', '100 %')
     """
+    if low < 0.001:
+        return f"{math.floor(low * 10_000) / 100:g} %"
     digits = 2 if low >= 0.1 else 3
-    return share(math.floor(low * 10**digits) / 10**digits or low)
+    return share(math.floor(low * 10**digits) / 10**digits)
 
 
 def at_most(high: float) -> str:
     """An upper bound as a percentage, rounded up so that it stays one.
 
     >>> at_most(0.2711), at_most(0.0891), at_most(0.0004), at_most(1.0)
-    ('28 %', '9.0 %', '<0.1 %', '100 %')
+    ('28 %', '9.0 %', '0.1 %', '100 %')
     """
     digits = 2 if high >= 0.1 else 3
-    return share(min(math.ceil(high * 10**digits - 1e-9) / 10**digits, 1.0) if high >= 0.001 else high)
+    return share(min(math.ceil(high * 10**digits - 1e-9) / 10**digits, 1.0))
 
 
 def _cited(f: "Finding") -> str:

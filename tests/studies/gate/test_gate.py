@@ -11,6 +11,7 @@ import pytest
 from tests.laws import corpus
 from textassay import Comparison, InputError, Sample, compare
 from textassay.inference.intervals import CROSS_FITTED, separable_interval, separable_margins
+from textassay.studies.finding import Finding
 from textassay.studies.gate.document import line_of
 from textassay.studies.gate.margin import Contamination, texts_needed
 from textassay.studies.gate.result import Gate, sentence
@@ -209,3 +210,9 @@ def test_what_is_drawn_follows_from_the_finding_and_not_from_the_words_of_the_ru
     check = comparison.gate.of("same")[0]
     assert line_of(replace(check, rule="another name")) == line_of(check) != ""
     assert line_of(comparison.gate.of("same")[1]) == ""
+
+
+@pytest.mark.parametrize(("low", "stated"), [(0.0004, "0.04 %"), (0.00003, "0 %"), (0.0999, "9.9 %")])
+def test_a_small_lower_bound_is_stated_as_one(low: float, stated: str) -> None:
+    finding = Finding("beyond margin", value=0.2, ends=(low, 0.3), baseline=0.0)
+    assert sentence_of(finding).startswith(f"at least {stated} of its texts are unlike the reference's")

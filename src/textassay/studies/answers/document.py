@@ -266,8 +266,8 @@ def _count(value: float) -> str:
 
 def _tables(found: Answers) -> tuple[Block, ...]:
     rows = []
-    for at, label in enumerate(found.labels):
-        results = [column.results[at] for column in found.systems]
+    for index, label in enumerate(found.labels):
+        results = [column.results[index] for column in found.systems]
         notes = tuple(filter(None, map(no_number, results)))
         rows.append(Row((Cell(label), *(result_cell(result, level=found.level) for result in results)), notes=notes))
     for kind, words in found.kind_words.items():

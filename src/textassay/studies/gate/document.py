@@ -122,8 +122,8 @@ def drawn_line(ends: tuple[float, float], *, value: float, margin: float) -> str
         min(max(round(each / top * (_CELLS - 1)), 0), _CELLS - 1) for each in (ends[0], value, ends[1], margin)
     )
     cells = ["·"] * _CELLS
-    for place in range(low, high + 1):
-        cells[place] = "─"
+    for index in range(low, high + 1):
+        cells[index] = "─"
     cells[low], cells[high] = "├", "┤"
     cells[limit] = "╂" if low <= limit <= high else "┃"
     cells[middle] = "●"

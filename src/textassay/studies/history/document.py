@@ -98,13 +98,13 @@ def _summary(found: History) -> Summary:
 
 def _ordered(found: History) -> list[int]:
     """The metrics by index: those that changed in the order of their changes, then the others."""
-    places = {name: place for place, name in enumerate(found.names)}
+    runs = {name: number for number, name in enumerate(found.names)}
 
     def key(index: int) -> tuple[float, ...]:
         change = found.changes[index]
         if change.decision != CHANGED:
             return (2 if change.decision == UNTESTED else 1, index)
-        return (0, places[change.at], places[change.end], change.adjusted_p, index)
+        return (0, runs[change.at], runs[change.end], change.adjusted_p, index)
 
     return sorted(range(len(found.labels)), key=key)
 
@@ -200,13 +200,13 @@ def _plot(found: History, index: int) -> Plot:
         before, after = (places[found.names.index(name)] for name in (change.previous, change.at))
         layers.append(rule("x", (before + after) / 2, "first change"))
     better = real.better
-    said = next((sentence_of(f) for f in found.verdict.findings if f.metric == change.label), "no change found")
+    summary = next((sentence_of(f) for f in found.verdict.findings if f.metric == change.label), "no change found")
     return Plot(
         f"{label} over the runs",
         _axis(found, places),
         Scale(label, better="" if better == "closer" else better),
         tuple(layers),
-        summary=sentence(said if change.decision != UNTESTED else f"not tested: {change.reason}"),
+        summary=sentence(summary if change.decision != UNTESTED else f"not tested: {change.reason}"),
     )
 
 
