@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -158,10 +159,12 @@ def test_files_elsewhere_are_read_through_fsspec(tmp_path: Path) -> None:
 
 def test_a_file_elsewhere_is_read_within_the_limit(tmp_path: Path) -> None:
     fsspec = pytest.importorskip("fsspec")
-    with fsspec.filesystem("memory").open("/large/a.txt", "wb") as remote:
-        remote.write(b"a text\n" * 1_000_000)
-    target, path = str(tmp_path / "a.digest"), "memory://large/a.txt"
-    with reading_limit("1M"), pytest.raises(InputError, match=r"memory://large/a\.txt: takes more than 1.0 MiB"):
+    # The texts take little; the other column is what the file is large for.
+    noise = np.random.default_rng(0).bytes(3_000_000)
+    with fsspec.filesystem("memory").open("/large/a.parquet", "wb") as remote:
+        pq.write_table(pa.table({"text": corpus(1, 30), "noise": [noise[k::30] for k in range(30)]}), remote)
+    target, path = str(tmp_path / "a.digest"), "memory://large/a.parquet"
+    with reading_limit("1M"), pytest.raises(InputError, match=r"memory://large/a\.parquet: takes more than 1.0 MiB"):
         build_digest([path], target, RECIPE, engine=LocalEngine(1))
 
 
