@@ -65,7 +65,9 @@ def test_a_project_with_the_plugin(tmp_path: Path) -> None:
     (tmp_path / "test_texts.py").write_text(PROJECT, encoding="utf-8")
     junit = tmp_path / "junit.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "textassay.adapters.pytest", f"--junitxml={junit}"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200", "PYTEST_ADDOPTS": ""}
+    # Where the package is installed, its entry point would load the plugin a second time.
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+    environment |= {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
     found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert found.returncode == 1, found.stderr
     check_run(found.stdout, junit)

@@ -76,7 +76,7 @@ def on_a_terminal(arguments: list[str], env: dict[str, str]) -> str:
 
 def test_version() -> None:
     found = textassay("--version")
-    assert re.fullmatch(r"textassay \d+\.\d+\.\d+\n", found.stdout)
+    assert re.fullmatch(r"textassay \d+\.\d+\.\d+(\.dev\d+)?\n", found.stdout)
 
 
 def test_compare_prints_a_table_and_verdicts(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:

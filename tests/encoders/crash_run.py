@@ -48,6 +48,9 @@ def main(number: int, seconds: float, *, backwards: bool, most_bytes: int) -> No
     if most_bytes:
         import resource
 
+        # Compiled modules would be cut off at the limit too, for all later processes.
+        sys.dont_write_bytecode = True
+
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
     encoder = SlowEncoder(seconds=seconds, trace=0.125)
     texts = many_texts(number)
