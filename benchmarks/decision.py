@@ -73,8 +73,8 @@ CAPTION_CASES = (
 OUTPUT_CASES = (
     Case(None),
     Case("shuffled outputs", most_runs=100),
-    Case("news", most_runs=40),
-    Case("news", "news", 40),
+    Case("news", most_runs=100),
+    Case("news", "news", 200),
 )
 
 
