@@ -135,7 +135,7 @@ def test_a_wrong_file_is_one_line(content: str, said: str, folder: Path, run_com
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "no study 'a'; wanted none, since there are none"),
+        ("", "no study 'a'; wanted no name: there are none"),
         ("[studies.b]\ncommand = 'compare'", "textassay.toml: no study 'a'; wanted one of 'b'"),
         ("[studies.a]", "textassay.toml: studies.a.command: nothing; wanted the name of a command"),
         ("[studies.a]\ncommand = 'compaer'", "textassay.toml: studies.a.command: 'compaer'; wanted 'compare'"),

@@ -214,7 +214,7 @@ def _one_of(name: str, known: Sequence[str]) -> str:
     from textassay.corpus.printable import quoted
 
     close = get_close_matches(name, known, n=1)
-    return quoted(close) if close else f"one of {quoted(list(known))}" if known else "none, since there are none"
+    return quoted(close) if close else f"one of {quoted(list(known))}" if known else "no name: there are none"
 
 
 def _shown(value: Any) -> str:

@@ -236,3 +236,10 @@ def test_options_of_the_design(tmp_path: Path, run_command: Command) -> None:
         assert found["details"]["settings"]["design"] == kind
     outcome = run_command("compare", *paths, "--no-pair", "--pair", "prompt")
     assert outcome.stderr == "textassay: --no-pair beside --pair or --group; wanted one of them\n"
+
+
+def test_a_digest_of_one_shard_says_so(tmp_path: Path, run_command: Command) -> None:
+    (tmp_path / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    target = tmp_path / "a.digest"
+    found = run_command("digest", str(tmp_path / "a.txt"), "--out", str(target))
+    assert (found.returncode, found.stderr) == (0, f"wrote {target}: 2 texts of 1 shard\n")

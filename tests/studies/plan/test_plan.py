@@ -111,3 +111,10 @@ def test_plans_without_sense_are_refused(options: dict[str, Any], message: str) 
 def test_too_few_texts_to_draw_two_samples_are_refused() -> None:
     with pytest.raises(InputError, match="39 texts; planning draws two samples, wanted at least 40"):
         plan(corpus(1, 39))
+    with pytest.raises(InputError, match="1 text; planning draws two samples, wanted at least 40"):
+        plan(["one text"])
+
+
+def test_the_sample_that_is_too_small_is_named() -> None:
+    with pytest.raises(InputError, match="pilot: 19 texts; planning draws samples of it, wanted at least 20"):
+        plan(corpus(1, 100), corpus(2, 19))

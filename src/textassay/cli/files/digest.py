@@ -1,12 +1,15 @@
 """`textassay digest`: summaries of corpora that merge, and that `compare` takes in place of texts."""
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from textassay.cli import options
+
+if TYPE_CHECKING:
+    from textassay.digests.digest import Digest
 
 Digests = Annotated[list[str], typer.Argument(metavar="DIGEST...", help="Digests made with the same settings.")]
 Out = Annotated[str, typer.Option("--out", "-o", metavar="FILE.digest", help="The digest to write.")]
@@ -85,7 +88,13 @@ def make(
     digest = build_digest(shards, out, recipe, engine=get_engine(engine, anywhere=True), skip_bad=skip_bad)
     if not quiet:
         skipped = f"; {digest.n_skipped:,} left out" if digest.n_skipped else ""
-        sys.stderr.write(f"wrote {out}: {digest.n:,} texts of {len(digest.shards):,} shards{skipped}\n")
+        sys.stderr.write(f"wrote {out}: {_counted(digest)}{skipped}\n")
+
+
+def _counted(digest: "Digest") -> str:
+    from textassay.corpus.printable import many
+
+    return f"{many(digest.n, 'text')} of {many(len(digest.shards), 'shard')}"
 
 
 @app.command()
@@ -97,7 +106,7 @@ def merge(digests: Digests, out: Out, quiet: options.Quiet = False) -> None:
     check_writable([out], inputs=digests)
     merged = merge_files(digests, out)
     if not quiet:
-        sys.stderr.write(f"wrote {out}: {merged.n:,} texts of {len(merged.shards):,} shards\n")
+        sys.stderr.write(f"wrote {out}: {_counted(merged)}\n")
 
 
 @app.command()

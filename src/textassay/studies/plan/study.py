@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from textassay.corpus.markdown import stripped
+from textassay.corpus.printable import many
 from textassay.corpus.readers import as_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
@@ -169,10 +170,10 @@ def _check(power: float, n_runs: int) -> None:
 
 def _available(reference: Sample, pilot: Sample | None) -> int:
     """How many texts or groups one sample of a trial can have: a half of the reference, if there is no pilot."""
-    n = reference.count_independent()
-    found = n // 2 if pilot is None else min(n, pilot.count_independent())
-    if found < FEWEST_UNITS:
-        wanted = FEWEST_UNITS * (2 if pilot is None else 1)
-        what = "texts" if reference.groups is None else "groups"
-        raise InputError(f"{reference.name}: {n:,} {what}; planning draws two samples, wanted at least {wanted}")
-    return found
+    smaller = reference if pilot is None else min(reference, pilot, key=Sample.count_independent)
+    n, draws = smaller.count_independent(), 2 if pilot is None else 1
+    if n < draws * FEWEST_UNITS:
+        has = many(n, "text" if smaller.groups is None else "group")
+        drawn = "two samples" if pilot is None else "samples of it"
+        raise InputError(f"{smaller.name}: {has}; planning draws {drawn}, wanted at least {draws * FEWEST_UNITS}")
+    return n // draws
