@@ -144,6 +144,25 @@ def test_only_missing_groups_are_run_again() -> None:
     assert [job.run for job in jobs] == [0, 1]
     known = {jobs[0].key("ours"), jobs[1].key("ours"), jobs[1].key("kernels")}
     assert [(job.run, job.groups) for job in power.missing(jobs, known)] == [(0, ("kernels",))]
+    page = module("page")
+    counts = {"overall": page.Share(1, 2, 0, 0), "mmd": page.Share(0, 1, 0, 0)}
+    committed = [page.Cell("captions", damage.key, "", 400, counts)]
+    assert [(job.run, job.groups) for job in power.missing(jobs, set(), committed)] == [(1, ("kernels",))]
+
+
+def test_new_runs_are_added_to_the_committed_counts_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page, damage = module("page"), module("corpora").DAMAGES[0]
+    monkeypatch.setattr(page, "TABLE", tmp_path / "power.json")
+    p_values = [{"overall": 0.01, "mmd": 0.5}, {"overall": 0.2, "mmd": 0.01}, {"overall": 0.01, "mmd": 0.01}]
+    place = {"corpus": "captions", "damage": damage.key, "share": damage.share("captions"), "n": 200}
+    records = [place | {"run": run, "p": p} for run, p in enumerate(p_values)]
+    at_once = page.write_table(records)
+    page.write_table(records[:2])
+    for _ in range(2):
+        assert page.write_table(records, page.read_table()) == at_once == page.read_table()
+    assert at_once[0].tests["mmd"] == page.Share(rejected=2, runs=3, ours=1, theirs=1)
+    monkeypatch.setattr(page, "OUR_VERSION", "another")
+    assert page.read_table() == []
 
 
 def test_the_committed_page_is_made_from_the_committed_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,14 +4,15 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
+from operator import add
 from pathlib import Path
 from typing import Any
 
 from answers import ANSWERS
 from corpora import DAMAGES, LOW_TEMPERATURE, ORDER, POOL
 from ours import EXCHANGES as OUR_EXCHANGES
-from ours import FEWER_EXCHANGES, LARGE
+from ours import FEWER_EXCHANGES, LARGE, OUR_VERSION
 from plot import plot
 from rivals import BANDWIDTHS, EXCHANGES
 
@@ -158,6 +159,9 @@ class Share:
     ours: int
     theirs: int
 
+    def __add__(self, other: "Share") -> "Share":
+        return Share(*map(add, astuple(self), astuple(other)))
+
     @property
     def power(self) -> float:
         return self.rejected / self.runs
@@ -192,31 +196,43 @@ class Cell:
         return max(self.rivals().items(), key=lambda pair: pair[1].power)
 
 
-def write_table(records: Iterable[Mapping[str, Any]]) -> list[Cell]:
-    """Count rejections and keep the counts as the committed table."""
-    found: dict[tuple[str, str, int], dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
+Place = tuple[str, str, int]
+
+
+def write_table(records: Iterable[Mapping[str, Any]], committed: Sequence[Cell] = ()) -> list[Cell]:
+    """Count rejections, add them to the committed counts, and keep the sums as the committed table.
+
+    Runs are numbered from 0 in every cell, so a record of a run that the committed table counts is left out.
+    """
+    counted = {(cell.corpus, cell.damage, cell.n): cell.tests for cell in committed}
+    found: dict[Place, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
     shares = {damage.key: damage for damage in DAMAGES}
     for record in records:
         if record["damage"] in shares and record["share"] == shares[record["damage"]].share(record["corpus"]):
+            place = (record["corpus"], record["damage"], record["n"])
             for test, p in record["p"].items():
-                place = (record["corpus"], record["damage"], record["n"])
-                found[place][test][record["run"]] = is_significant(p, LEVEL)
+                if test not in counted.get(place, {}) or record["run"] >= counted[place][test].runs:
+                    found[place][test][record["run"]] = is_significant(p, LEVEL)
     cells = [
         Cell(
-            corpus,
-            key,
-            shares[key].label(corpus),
-            n,
-            {test: _share(runs, tests["overall"]) for test, runs in tests.items()},
+            corpus, key, shares[key].label(corpus), n, _added(counted.get((corpus, key, n), {}), found[corpus, key, n])
         )
-        for (corpus, key, n), tests in found.items()
-        if "overall" in tests
+        for corpus, key, n in {**counted, **found}
     ]
     order = [damage.key for damage in DAMAGES]
-    cells.sort(key=lambda cell: (cell.corpus, cell.n, order.index(cell.damage)))
+    cells = sorted(
+        (cell for cell in cells if "overall" in cell.tests),
+        key=lambda cell: (cell.corpus, cell.n, order.index(cell.damage)),
+    )
     lines = ",\n".join(json.dumps(asdict(cell), ensure_ascii=False) for cell in cells)
-    TABLE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    TABLE.write_text(f'{{"version": {json.dumps(OUR_VERSION)}, "cells": [\n{lines}\n]}}\n', encoding="utf-8")
     return cells
+
+
+def _added(counted: Mapping[str, Share], found: Mapping[str, Mapping[int, bool]]) -> dict[str, Share]:
+    new = {test: _share(runs, found.get("overall", {})) for test, runs in found.items()}
+    none = Share(0, 0, 0, 0)
+    return {test: counted.get(test, none) + new.get(test, none) for test in {**counted, **new}}
 
 
 def _share(runs: Mapping[int, bool], overall: Mapping[int, bool]) -> Share:
@@ -227,10 +243,13 @@ def _share(runs: Mapping[int, bool], overall: Mapping[int, bool]) -> Share:
 
 
 def read_table() -> list[Cell]:
-    """The committed table."""
-    cells = json.loads(TABLE.read_text(encoding="utf-8"))
+    """The committed table; nothing, if it is of another version of the overall test."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    if table["version"] != OUR_VERSION:
+        return []
     return [
-        Cell(**(cell | {"tests": {name: Share(**share) for name, share in cell["tests"].items()}})) for cell in cells
+        Cell(**(cell | {"tests": {name: Share(**share) for name, share in cell["tests"].items()}}))
+        for cell in table["cells"]
     ]
 
 

@@ -5,8 +5,9 @@
     python benchmarks/power/power.py --page              # only writes the table and docs/power.md from what is there
 
 Every run draws two samples of real texts, damages a share of one of them, and applies every test to the same draw.
-The results are appended to a file with one JSON object per line. A run that is in the file is not repeated. Tests that
-take long have fewer runs; the tables print the number of runs.
+The results are appended to a file with one JSON object per line. A run that is in this file, or that the committed
+table counts for the same version of the overall test, is not repeated. Tests that take long have fewer runs; the tables
+print the number of runs.
 
 `--old PATH` adds the verdict of another version of textassay, whose source tree is at PATH.
 """
@@ -27,7 +28,7 @@ from answers import ANSWERS
 from corpora import DAMAGES, POOL, Corpus, Damage, Draw, draw, load
 from old import Old
 from ours import OUR_VERSION, our_tests, static_tests
-from page import MAIN, write_page, write_table
+from page import MAIN, Cell, read_table, write_page, write_table
 from rivals import classifiers, hyppo_tests, kernel_tests
 from threadpoolctl import threadpool_limits
 
@@ -46,6 +47,17 @@ FEWER = {
     "hyppo": {200: 0, 400: 20, 1000: 0},
     "old ngram": {200: 40, 400: 40, 1000: 0},
     "old all": {200: 0, 400: 15, 1000: 0},
+}
+# A test of each group, by which the committed table shows how many of the group's runs it counts.
+COUNTED_BY = {
+    "ours": "overall",
+    "static": "overall static",
+    "classifiers": "classifier_tfidf",
+    "kernels": "mmd",
+    "aggregated": "mmd_fuse",
+    "hyppo": "hyppo_mmd",
+    "old ngram": "verdict_ngram",
+    "old all": "verdict_all",
 }
 # Raised when a group's numbers change, so that old results are not mixed with new ones.
 VERSIONS = {
@@ -145,10 +157,13 @@ def plan(
                     yield Job(corpus, damage, n, run, chosen)
 
 
-def missing(jobs: Iterable[Job], known: set[Key]) -> Iterator[Job]:
-    """Jobs without the groups that are in the results."""
+def missing(jobs: Iterable[Job], known: set[Key], committed: Sequence[Cell] = ()) -> Iterator[Job]:
+    """Jobs without the groups that are in the results or counted in the committed table."""
+    tests = {(cell.corpus, cell.damage, cell.n): cell.tests for cell in committed}
     for job in jobs:
-        left = tuple(group for group in job.groups if job.key(group) not in known)
+        counts = tests.get((job.corpus, job.damage.key, job.n), {})
+        counted = {group: counts[test].runs for group, test in COUNTED_BY.items() if test in counts}
+        left = tuple(group for group in job.groups if job.key(group) not in known and job.run >= counted.get(group, 0))
         if left:
             yield Job(job.corpus, job.damage, job.n, job.run, left)
 
@@ -192,7 +207,8 @@ def study(cells: Sequence[tuple[str, int]], asked: argparse.Namespace) -> None:
     chosen = [group for group in groups if asked.groups is None or group in asked.groups]
     damages = [damage for damage in DAMAGES if asked.damages is None or damage.key in asked.damages]
     known = {key_of(record) for record in read_results(asked.results)}
-    jobs = list(missing(plan(cells, damages, runs=asked.runs, groups=chosen), known))
+    committed = read_table() if asked.results == RESULTS else []
+    jobs = list(missing(plan(cells, damages, runs=asked.runs, groups=chosen), known, committed))
     state = State(POOL, tuple(damage.key for damage in DAMAGES), asked.old)
     asked.results.parent.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
@@ -248,7 +264,7 @@ def main() -> None:
             # The committed page is of the whole study; some cells in a file of their own do not replace it.
             return
     records = [record for record in read_results(asked.results) if VERSIONS[record["group"]] == record["version"]]
-    write_page(write_table(records))
+    write_page(write_table(records, read_table()))
 
 
 if __name__ == "__main__":
