@@ -61,7 +61,7 @@ def main(number: int, seconds: float, *, backwards: bool, most_bytes: int) -> No
 
     given = texts[::-1] if backwards else texts
     found = remember(encoder, given, store=open_store(encoder), step=say)
-    outcome = {"encoded": found.encoded, "reused": found.reused, "notes": found.notes}
+    outcome = {"encoded": found.encoded, "reused": len(found.keys) - found.encoded, "notes": found.notes}
     sys.stdout.write(json.dumps(outcome | {"content": content(found.encode(texts))}) + "\n")
 
 

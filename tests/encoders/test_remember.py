@@ -63,10 +63,10 @@ def test_every_distinct_text_is_encoded_once_and_then_never_again() -> None:
     first = remember(encoder, texts * 2, store=open_store(encoder), start=reported.append, step=reported.append)
     assert sorted(encoder.seen) == sorted(texts)
     assert reported == [3000, 1024, 1024, 952]
-    assert (first.encoded, first.reused, first.notes) == (3000, 0, ())
+    assert (first.encoded, len(first.keys), first.notes) == (3000, 3000, ())
     reported.clear()
     second = remember(encoder, reversed(texts), store=open_store(encoder), start=reported.append, step=reported.append)
-    assert (second.encoded, second.reused, reported) == (0, 3000, [0])
+    assert (second.encoded, len(second.keys), reported) == (0, 3000, [0])
     assert len(encoder.seen) == 3000
     for one in (first, second):
         assert np.array_equal(one.encode(texts), SlowEncoder().encode(texts))
@@ -188,7 +188,7 @@ def test_a_flipped_byte_is_reported_and_its_text_encoded_again(root: Path) -> No
     damaged[len(damaged) // 2] ^= 64
     path.write_bytes(damaged)
     second = remember(encoder, texts, store=open_store(encoder))
-    assert (second.encoded, second.reused) == (1, 499)
+    assert (second.encoded, len(second.keys)) == (1, 500)
     assert second.notes == ("1 damaged entry of the vector cache was ignored and will be replaced",)
     assert np.array_equal(second.encode(texts), SlowEncoder().encode(texts))
     third = remember(encoder, texts, store=open_store(encoder))
@@ -276,6 +276,6 @@ def test_odd_texts(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         found = remember(Zeros(), texts, store=open_store(Zeros()))
         assert found.encode(texts).shape == (len(texts), 3)
-    assert found.reused == len(texts)
+    assert (found.encoded, len(found.keys)) == (0, len(texts))
     monkeypatch.setenv("TEXTASSAY_CACHE", "off")
     assert remember(Zeros(), texts, store=open_store(Zeros())).encoded == len(texts)

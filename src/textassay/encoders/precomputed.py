@@ -24,7 +24,6 @@ from textassay.errors import InputError
 
 VECTOR, TEXT_FIELD = "vector", "text"
 _WANTED = "wanted an array saved as .npy, arrays saved as .npz, or Parquet"
-_FAILURES = (EOFError, MemoryError, OverflowError, RuntimeError, TokenError, zlib.error, zipfile.BadZipFile)
 _MAGIC = {b"\x93NUM": "npy", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"PAR1": "parquet"}
 
 

@@ -188,11 +188,6 @@ class Remembered:
         return self.encoder.dimension
 
     @property
-    def reused(self) -> int:
-        """Distinct texts whose vectors were in the store."""
-        return len(self.keys) - self.encoded
-
-    @property
     def sees(self) -> str:
         """What the vectors describe: `meaning`, or `word patterns` for an encoder that only counts words."""
         return sees(self.encoder)

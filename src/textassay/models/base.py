@@ -134,11 +134,6 @@ class Scores:
         """The number of texts of probability 0."""
         return int(np.isneginf(self.log_probs).sum())
 
-    @property
-    def per_token(self) -> F64:
-        """The mean log-probability of a token of each text, the end included."""
-        return self.log_probs / self.n_tokens
-
 
 def concat_scores(parts: Sequence[Scores]) -> Scores:
     """The scores of several runs of texts as one."""
@@ -189,14 +184,6 @@ class Generator(Scorer, Protocol):
         rng: np.random.Generator,
     ) -> GeneratedTexts:
         """Generate `n` texts. With `prompts`, one per text, a text is the continuation without its prompt."""
-        ...
-
-
-class BeamSearch(Protocol):
-    """Finds probable texts by beam search."""
-
-    def beam(self, *, width: int, prompts: Sequence[str] | None = None) -> list[str]:
-        """The most probable text found for each prompt, without the prompt; one text if there are no prompts."""
         ...
 
 

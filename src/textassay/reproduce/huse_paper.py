@@ -357,9 +357,6 @@ def _straight_lines(is_model: Bool) -> tuple[float, float]:
     return level, upright
 
 
-_MODEL_AREA = "most neighbours are from the model"
-
-
 def _model_areas(found: DecisionMap) -> Iterator[Area]:
     """Where most neighbours are from the model: one rectangle per run of cells of a column."""
     up = [(a + b) / 2 for a, b in pairwise((found.ratings[0], *found.ratings, found.ratings[-1]))]

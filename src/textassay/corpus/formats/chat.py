@@ -19,7 +19,6 @@ from textassay.corpus.formats.record import (
 
 _ASSISTANTS = ("assistant", "gpt", "chatgpt", "model", "bot", "bing", "bard")
 _OTHER_END = "conversation that does not end with an assistant|conversations that do not end with an assistant"
-RECORD_FIELDS = ("system", "prompt", "prompt_id", "sample", "text", "reasoning", "finish")
 
 
 def _read_own(records: Iterator[Raw], _: Reading) -> Iterator[Record]:

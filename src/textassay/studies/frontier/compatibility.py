@@ -38,11 +38,6 @@ class Conditions:
     diversity: Failure | None
     necessary: bool
 
-    @property
-    def hold(self) -> bool:
-        """Whether f increases and g is concave on the whole interval."""
-        return self.quality is None and self.diversity is None
-
 
 def check_conditions(pair: Pair, *, largest: float = 1.0) -> Conditions:
     """Check f and the slope of g on a fine grid; a function that is flat to rounding fails.
