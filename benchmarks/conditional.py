@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from textassay.corpus.item_set import TextTable
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import BUILT_IN, NEEDS_ENCODER, Surroundings, get_distance, pooled_scores
-from textassay.inference.item_figures import measure_item, ways
+from textassay.inference.items.labellings import labellings_of, measure_item
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.registry import parse_requests
 
@@ -56,11 +56,11 @@ def made_pool(seed: int, sizes: tuple[int, int] | None = None) -> ItemPool:
 def ours(spec: str, pools: list[ItemPool]) -> float:
     """Milliseconds an item: statistic and exact p-value; what items of one size share is made once, as in a run."""
     (request,) = parse_requests([spec], on="items")
-    chosen = ways(*pools[0].sizes, most=10**6, n_resamples=0, seed=0)
-    measure_item(request, pools[0], chosen)
+    chosen = labellings_of(*pools[0].sizes, most=10**6, n_resamples=0, seed=0)
+    measure_item(request, pools[0], chosen)[0]
     began = time.perf_counter()
     for pool in pools[1:]:
-        measure_item(request, pool, chosen)
+        measure_item(request, pool, chosen)[0]
     return 1000 * (time.perf_counter() - began) / (len(pools) - 1)
 
 
@@ -137,7 +137,7 @@ def items() -> None:
     for sizes in GROWTH:
         chosen = [made_pool(seed, sizes) for seed in range(4)]
         cost = ours("trm:distance=given", chosen)
-        rows = len(ways(*sizes, most=10**6, n_resamples=0, seed=0).labels)
+        rows = len(labellings_of(*sizes, most=10**6, n_resamples=0, seed=0).labels)
         print(
             f"    {sizes[0]} v {sizes[1]}: {rows:,} partitions, {cost:.1f} ms an item, {1000 * cost / rows:.2f} us each"
         )

@@ -13,7 +13,7 @@ from textassay.corpus.item_set import TextTable
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Surroundings, get_distance
 from textassay.distances.bleu import JointCounts
-from textassay.inference.item_figures import Figures, measure_item, parts, ways
+from textassay.inference.items.labellings import Figures, labellings_of, measure_item, parts
 from textassay.metrics.items.item_pool import ItemPool, Labels, Pools, item_values
 from textassay.metrics.registry import Request
 
@@ -31,8 +31,8 @@ def pool_of(request: Request, candidates: Sequence[str], references: Sequence[st
 
 
 def figures(request: Request, candidates: Sequence[str], references: Sequence[str], *, most: int = 1000) -> Figures:
-    chosen = ways(len(candidates), len(references), most=most, n_resamples=99, seed=0)
-    return measure_item(request, pool_of(request, candidates, references), chosen)
+    chosen = labellings_of(len(candidates), len(references), most=most, n_resamples=99, seed=0)
+    return measure_item(request, pool_of(request, candidates, references), chosen)[0]
 
 
 def is_finite(values: Figures) -> bool:
@@ -83,7 +83,7 @@ def a_lone_labelling_is_certain(request: Request) -> None:
 def labelling_is_measuring_anew(request: Request) -> None:
     """A row of labels gives what an item of just these texts gives, also where some texts are left out."""
     pool = pool_of(request, corpus(1, 6), corpus(2, 5))
-    for labels in (ways(6, 5, most=1000, n_resamples=0, seed=0).labels, parts((6, 5), (4, 3), seed=0)):
+    for labels in (labellings_of(6, 5, most=1000, n_resamples=0, seed=0).labels, parts((6, 5), (4, 3), seed=0)):
         values = item_values(request, pool, labels)
         assert len(values) == len(labels)
         for row in range(0, len(labels), len(labels) // 7):

@@ -31,11 +31,11 @@ from textassay.encoders.minilm import minilm
 from textassay.encoders.remembered import Remembered, remember
 from textassay.encoders.vector_store import open_store
 from textassay.engines.local import LocalEngine
-from textassay.inference.combined_tests import measure_items, plan_tests
-from textassay.inference.item_figures import measure_item, ways
-from textassay.inference.over_items import bootstrap_interval
+from textassay.inference.items.combined_tests import measure_items, plan_tests
+from textassay.inference.items.item_work import ItemPlan, ItemWork
+from textassay.inference.items.labellings import labellings_of, measure_item
+from textassay.inference.items.means import bootstrap_interval
 from textassay.inference.p_values import fisher, harmonic_mean, is_significant, simes
-from textassay.inference.per_item import ItemPlan, ItemWork
 from textassay.inference.plan import Silent
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import Request, parse_requests
@@ -92,13 +92,13 @@ def one_set(seed: int) -> dict[str, NDArray[np.float64]]:
     names = dict.fromkeys(r.options["distance"] for r in requests() if "distance" in r.options)
     distances = {name: get_distance(name, Surroundings(table, encoder)) for name in names}
     pools = Pools(table, distances, encoder.encode(table.texts))
-    chosen = ways(*SIZES, most=10**6, n_resamples=0, seed=0)
+    chosen = labellings_of(*SIZES, most=10**6, n_resamples=0, seed=0)
     found: dict[str, list[tuple[float, float]]] = {request.label: [] for request in requests()}
     with threadpool_limits(1):
         for texts in drawn:
             pool = pools.pool(texts[: SIZES[0]], texts[SIZES[0] :])
             for request in requests():
-                figures = measure_item(request, pool, chosen)
+                figures = measure_item(request, pool, chosen)[0]
                 found[request.label].append((figures.estimate, figures.p_value))
     return {label: np.array(pairs) for label, pairs in found.items()}
 

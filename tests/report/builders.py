@@ -19,8 +19,8 @@ import textassay as ta
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.ratings.rated_items import NOBODY, RatedItem, RatedItems
 from textassay.inference.format_check import Finding
-from textassay.inference.per_item import Miss
-from textassay.inference.per_item import kind_of as kind_of_miss
+from textassay.inference.items.misses import Miss
+from textassay.inference.items.misses import kind_of as kind_of_miss
 from textassay.inference.result import Interval, Result
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import Meaning, Region, UnmatchedText

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.report.builders import comparison, conditional, huse_study
 from tests.studies.compare.test_verdict import overall
 from textassay.document.results import result_cell
+from textassay.inference.items.misses import Contrasts, miss_of
 from textassay.inference.p_values import is_significant
-from textassay.inference.per_item import Contrasts, miss_of
 from textassay.inference.rated_scores import Corrected
 from textassay.studies.compare.document import metric_table as compared_table
 from textassay.studies.compare.verdict import Setting

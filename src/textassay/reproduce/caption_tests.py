@@ -1,8 +1,8 @@
 """Tables 1, 3 and 4 and Figures 3 and 7 of the triangle-rank paper: exact p-values of the captions of single images.
 
-The captions of a model and the references of an image are exchanged in all ways. The p-value of a metric is the share
-of the ways with a value at least as extreme as observed: towards worse values, or towards larger ones whatever they
-mean (the upper tail of the raw statistic).
+The labels of the captions of a model and of the references of an image are exchanged in all labellings. The p-value of
+a metric is the share of labellings with a value at least as extreme as observed: towards worse values, or towards
+larger ones whatever they mean (the upper tail of the raw statistic).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Surroundings, base_name, get_distance, with_distance_options
 from textassay.encoders.base import get_encoder
 from textassay.errors import InputError, Setting
-from textassay.inference.item_figures import measure_ways, ways
+from textassay.inference.items.labellings import labellings_of, measure_item
 from textassay.inference.p_values import p_value
 from textassay.inference.result import signature
 from textassay.metrics.items.item_pool import Pools
@@ -96,8 +96,8 @@ class Images:
         found = []
         for candidates, references in sides:
             pool = self.pools.pool(candidates, references)
-            every = ways(len(candidates), len(references), most=1000, n_resamples=0, seed=seed)
-            figures, values = measure_ways(request, pool, every)
+            every = labellings_of(len(candidates), len(references), most=1000, n_resamples=0, seed=seed)
+            figures, values = measure_item(request, pool, every)
             # BERT is printed as a distance: its larger values are the worse ones.
             upper = tail == "upper" and metric not in _DISTANCES
             found.append(p_value(values[0], values, exact=every.exact) if upper else figures.p_value)

@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 from textassay.corpus.arrays import F64
 from textassay.document.words import number
-from textassay.inference.over_items import FEWEST_ITEMS
+from textassay.inference.items.means import FEWEST_ITEMS
 from textassay.inference.result import Result
 
 LEVEL = 0.95

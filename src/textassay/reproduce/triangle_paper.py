@@ -19,7 +19,7 @@ from textassay.corpus.sample import stream
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.distances.base import Distance, Surroundings, get_distance, pooled_scores
 from textassay.errors import InputError, Setting
-from textassay.inference.over_items import FEWEST_ITEMS, bootstrap_interval
+from textassay.inference.items.means import FEWEST_ITEMS, bootstrap_interval
 from textassay.inference.plan import Progress
 from textassay.inference.result import Interval, signature
 from textassay.metrics.items.item_pool import ItemPool, Labels, item_values

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from textassay.inference.item_figures import Tally, Unit, measure_item, measure_ways, plan_drawing, summed, ways
+from textassay.inference.items.joint_labellings import Tally, Unit, plan_drawing, summed
+from textassay.inference.items.labellings import labellings_of, measure_item
 from textassay.inference.p_values import fisher, harmonic_mean, simes
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.registry import parse_requests
@@ -34,9 +35,9 @@ def pool(rng: np.random.Generator) -> ItemPool:
 def p_values(spec: str) -> NDArray[np.float64]:
     """One row a set of items."""
     (request,) = parse_requests([spec], on="items")
-    chosen = ways(*SIZES, most=WAYS, n_resamples=0, seed=0)
+    chosen = labellings_of(*SIZES, most=WAYS, n_resamples=0, seed=0)
     rng = np.random.default_rng(11)
-    found = [measure_item(request, pool(rng), chosen).p_value for _ in range(SETS * ITEMS)]
+    found = [measure_item(request, pool(rng), chosen)[0].p_value for _ in range(SETS * ITEMS)]
     return np.array(found).reshape(SETS, ITEMS)
 
 
@@ -63,12 +64,12 @@ def test_combined_p_values_keep_the_level(spec: str, combine: object) -> None:
 def test_the_combined_test_rejects_as_often_as_it_should(spec: str) -> None:
     """Unlike combinations of p-values in steps, which reject too rarely, the exchange within items has its level."""
     (request,) = parse_requests([spec], on="items")
-    chosen = ways(*SIZES, most=WAYS, n_resamples=0, seed=0)
+    chosen = labellings_of(*SIZES, most=WAYS, n_resamples=0, seed=0)
     rng = np.random.default_rng(12)
     rejected = []
     for seed in range(SETS):
         drawing = plan_drawing([Unit(str(item), WAYS, listed=True) for item in range(6)], draws=499, seed=seed)
-        values = [measure_ways(request, pool(rng), chosen)[1] for _ in range(6)]
+        values = [measure_item(request, pool(rng), chosen)[1] for _ in range(6)]
         total = summed([Tally.of(each, drawing.rows(str(item))) for item, each in enumerate(values)])
         assert total is not None
         rejected.append(total.p_value("lower" if spec.startswith("score") else "higher") <= 0.05)

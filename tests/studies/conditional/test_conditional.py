@@ -16,7 +16,7 @@ from textassay import Conditional, InputError, Item, ItemSet, conditional
 from textassay.corpus.item_set import TextTable
 from textassay.corpus.printable import printable
 from textassay.engines.local import LocalEngine
-from textassay.inference.item_figures import measure_item, ways
+from textassay.inference.items.labellings import labellings_of, measure_item
 from textassay.inference.p_values import fisher, harmonic_mean, holm, is_significant
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.registry import parse_requests
@@ -307,12 +307,12 @@ def test_sampled_labellings_have_nothing_to_do_with_the_alphabet() -> None:
     (request,) = parse_requests(["score:distance=length"], on="items")
     rejected = []
     for seed in range(12):
-        chosen = ways(12, 12, most=0, n_resamples=19, seed=seed)
+        chosen = labellings_of(12, 12, most=0, n_resamples=19, seed=seed)
         rng = np.random.default_rng(seed)
         texts = [[f"{'a' * n}{rng.integers(10**6)}" for n in rng.integers(1, 99, 24)] for _ in range(300)]
         table = TextTable.of([], others=[text for item in texts for text in item])
         pools = Pools(table, {"length": ByLength(table)})
-        p_values = [measure_item(request, pools.pool(item[:12], item[12:]), chosen).p_value for item in texts]
+        p_values = [measure_item(request, pools.pool(item[:12], item[12:]), chosen)[0].p_value for item in texts]
         rejected.append(fisher(p_values) <= 0.05)
     assert np.mean(rejected) <= 0.1, np.mean(rejected)
 

@@ -9,10 +9,10 @@ import pytest
 
 from tests.laws import corpus
 from textassay import Item, ItemSet, Result, conditional
-from textassay.inference.item_figures import Overall
-from textassay.inference.over_items import Gap
+from textassay.inference.items.combined_tests import MissTests
+from textassay.inference.items.misses import Contrasts, miss_of
+from textassay.inference.items.summary import Gap
 from textassay.inference.p_values import is_significant
-from textassay.inference.per_item import Contrasts, miss_of
 from textassay.studies.conditional.tables import p_at_most
 from textassay.studies.conditional.verdict import Evidence, judge_system
 from textassay.studies.finding import NO_TEST, Finding, Verdict
@@ -28,7 +28,7 @@ def judged(
     adjusted: float,
     *,
     smallest: float = 1e-4,
-    misses: Overall | None = None,
+    misses: MissTests | None = None,
     people: float = 1.0,
     gap: float = 0.3,
     one_answer: tuple[int, int] = (0, 0),
@@ -67,16 +67,16 @@ def test_beside_a_difference_people_are_judged_at_the_level() -> None:
 @pytest.mark.parametrize(
     ("misses", "kinds"),
     [
-        (Overall(1.0, 0.2, 0.05, 1.0, 1.0), ["too narrow"]),
-        (Overall(1.0, 0.2, 0.051, 1.0, 1.0), []),
-        (Overall(-1.0, 0.2, 0.01, 1.0, 1.0), ["too wide"]),
-        (Overall(0.1, 1.0, 0.01, 0.01, 1.0), ["off target"]),
-        (Overall(0.6, 1.0, 0.01, 0.01, 1.0), ["too narrow", "off target"]),
-        (Overall(0.1, -1.0, 1.0, 1.0, 0.01), ["too close"]),
+        (MissTests(1.0, 0.2, 0.05, 1.0, 1.0), ["too narrow"]),
+        (MissTests(1.0, 0.2, 0.051, 1.0, 1.0), []),
+        (MissTests(-1.0, 0.2, 0.01, 1.0, 1.0), ["too wide"]),
+        (MissTests(0.1, 1.0, 0.01, 0.01, 1.0), ["off target"]),
+        (MissTests(0.6, 1.0, 0.01, 0.01, 1.0), ["too narrow", "off target"]),
+        (MissTests(0.1, -1.0, 1.0, 1.0, 0.01), ["too close"]),
         (None, []),
     ],
 )
-def test_directions_have_tests_of_their_own(misses: Overall | None, kinds: list[str]) -> None:
+def test_directions_have_tests_of_their_own(misses: MissTests | None, kinds: list[str]) -> None:
     *directions, difference = judged(0.01, misses=misses).findings
     assert [finding.kind for finding in directions] == kinds
     assert difference.kind == "differs over items"
@@ -93,7 +93,7 @@ def test_one_answer_on_half_of_the_items_is_a_collapse(n: int, several: int, dec
 
 
 def test_a_collapse_is_named_first_and_has_no_direction() -> None:
-    off_target = Overall(0.1, 1.0, 0.01, 0.01, 1.0)
+    off_target = MissTests(0.1, 1.0, 0.01, 0.01, 1.0)
     found = judged(0.01, misses=off_target, one_answer=(79, 80))
     assert [finding.kind for finding in found.findings] == ["one answer", "differs over items"]
     assert found.reasons[0] == "one answer: all candidates are the same text on 79 of 80 items"

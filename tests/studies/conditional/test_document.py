@@ -20,7 +20,7 @@ from tests.report.builders import (
 )
 from textassay.document.blocks import REAL, Block, Items, Row, Table, walk
 from textassay.document.plot import Bars, Dots, Marks
-from textassay.inference.per_item import Miss
+from textassay.inference.items.misses import Miss
 from textassay.studies.conditional import tables
 from textassay.studies.conditional.document import NOT_RANKED, document
 from textassay.studies.conditional.item_list import items_block

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.inference.per_item import kind_of
+from textassay.inference.items.misses import kind_of
 from textassay.inference.result import Result
 from textassay.studies.conditional.result import Conditional, SystemColumn
 from textassay.studies.conditional.study import conditional

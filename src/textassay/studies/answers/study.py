@@ -26,8 +26,8 @@ from textassay.encoders.given_prompt import GivenPrompt, reads_prompts, with_pro
 from textassay.encoders.remembered import Remembered, show_all
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError
+from textassay.inference.items.means import bootstrap_interval, paired
 from textassay.inference.measure import measure
-from textassay.inference.over_items import bootstrap_interval, paired
 from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.inference.result import Interval, Result, option_fields, result_of, setting_fields, signature
 from textassay.metrics.measurable import choose

@@ -9,7 +9,7 @@ from textassay.corpus.item_set import Item as Given
 from textassay.corpus.printable import shortened
 from textassay.document.blocks import REAL, Badge, Item, Items, Quote, Side
 from textassay.document.words import listed_some, number, p_text
-from textassay.inference.per_item import UNTESTED, Miss
+from textassay.inference.items.misses import UNTESTED, Miss
 from textassay.inference.result import Result
 from textassay.studies.conditional.ranking import ranking_index
 from textassay.studies.conditional.result import DIFFERENCES, KIND_WORDS, KINDS, Conditional, ItemOutcome, kind_tone

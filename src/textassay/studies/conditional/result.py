@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.inference.per_item import Miss
+from textassay.inference.items.misses import Miss
 from textassay.inference.result import Result
 from textassay.studies.codec import built, from_fields, plain, to_fields
 from textassay.studies.finding import Verdict

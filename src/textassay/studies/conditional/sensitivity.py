@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.corpus.sample import stream
 from textassay.engines.base import Engine
-from textassay.inference.item_figures import measure_ways, towards_worse
+from textassay.inference.items.item_work import ItemPlan
+from textassay.inference.items.joint_labellings import towards_worse
+from textassay.inference.items.labellings import measure_item
 from textassay.inference.p_values import is_significant, p_value
-from textassay.inference.per_item import ItemPlan
 from textassay.inference.plan import Progress
 from textassay.metrics.items.item_pool import ItemPool, Pools
 from textassay.metrics.registry import Request
@@ -134,7 +135,7 @@ class _Curve:
         return found
 
     def _tested(self, request: Request, pool: ItemPool, item: Item) -> Tested:
-        figures, values = measure_ways(request, pool, self.plan.ways(request, pool.sizes))
+        figures, values = measure_item(request, pool, self.plan.labellings(request, pool.sizes))
         rows = stream(self.plan.seed, "curve", item.id, *pool.sizes).integers(len(values), size=_DRAWS)
         turned = {"higher": values, "lower": -values, "both": values - figures.chance}
         extremes = turned[towards_worse(request.metric.better)]

@@ -26,14 +26,13 @@ from textassay.encoders.base import DEFAULT, Encoder, can_encode
 from textassay.encoders.remembered import show_all
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
-from textassay.inference.combined_tests import Tests, measure_items, plan_tests
 from textassay.inference.format_check import check_format
-from textassay.inference.item_figures import Combined
-from textassay.inference.over_items import Gap, Measuring, Summary, SystemResults
+from textassay.inference.items.combined_tests import Combined, Tests, measure_items, plan_tests
+from textassay.inference.items.item_work import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
+from textassay.inference.items.summary import Gap, Measuring, Summary, SystemResults
+from textassay.inference.items.triangle_null import asymptotic_p
 from textassay.inference.p_values import holm
-from textassay.inference.per_item import ItemMeasured, ItemPlan, ItemWork, Measured, human_sizes
 from textassay.inference.plan import Progress, shows_progress, told
-from textassay.inference.triangle_null import asymptotic_p
 from textassay.metrics.items.item_pool import Pools
 from textassay.metrics.measurable import left_out, no_encoder
 from textassay.metrics.registry import Request, listed, parse_requests
@@ -53,7 +52,7 @@ _DISTANCES = ("meteor", "cider", "bert")
 # The triangle statistic of the paper, and with ties in equal parts: if texts repeat, only the latter is a valid test.
 _BY_DISTANCE = ("score", "trm", "trm:variant=split")
 _BY_VECTORS = ("mmd", "frechet")
-# Ways to combine references that are defined for one distance.
+# Labellings to combine references that are defined for one distance.
 _ONLY = {"coco": "rouge_l", "joint": "bleu"}
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 from scipy.stats import binom
 
-from textassay.inference.item_figures import Overall, is_worse
-from textassay.inference.over_items import Gap
+from textassay.inference.items.combined_tests import MissTests
+from textassay.inference.items.joint_labellings import is_worse
+from textassay.inference.items.misses import BY_EXCHANGE, kind_of
+from textassay.inference.items.summary import Gap
 from textassay.inference.p_values import is_significant
-from textassay.inference.per_item import BY_EXCHANGE, kind_of
 from textassay.inference.result import Result
 from textassay.studies.conditional.result import chance_of
 from textassay.studies.finding import NO_TEST, Ends, Finding, Verdict
@@ -35,7 +36,7 @@ class Evidence:
 
     results: Mapping[str, Result]
     smallest: float
-    misses: Overall | None
+    misses: MissTests | None
     people: Sequence[Adjusted]
     one_answer: tuple[int, int] = (0, 0)
 
@@ -112,7 +113,7 @@ def _size(result: Result) -> float:
     return abs(result.parts.get("z", math.nan)) if not math.isnan(result.parts.get("z", math.nan)) else 0.0
 
 
-def _directions(misses: Overall | None, level: float) -> Iterator[Finding]:
+def _directions(misses: MissTests | None, level: float) -> Iterator[Finding]:
     """Too narrow, too wide, off target or too close over all items, each by its own test."""
     if misses is None:
         return

@@ -39,7 +39,7 @@ from textassay.document.results import (
     unit_of,
 )
 from textassay.document.words import level_text, listed, listed_some, number, p_text, sentence
-from textassay.inference.over_items import METHOD
+from textassay.inference.items.means import METHOD
 from textassay.inference.result import Result
 from textassay.studies.finding import Finding
 from textassay.studies.planes import falls, plane_indexes

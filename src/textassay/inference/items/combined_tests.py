@@ -1,71 +1,87 @@
-"""The combined tests over items: labels exchanged within all items at once, and items that share texts.
+"""The combined tests over items: labels are exchanged within all items at once.
 
-Items are taken to be independent of each other. A file that has one line per candidate breaks that: the same references
-come again and again, and what is odd about them counts as often. Such items are found by their texts and form a
-cluster. If candidates and references have one source, all texts of a cluster have, because its items share texts. So a
-labelling of a cluster assigns all its texts again to all its places: a shared text has one place, and the text that is
-assigned to it has that place in every item that shares it.
-
-Only texts that hardly meet by chance count as shared: people give the answer "yes" to many questions, and a captioner
-writes one sentence for many pictures. Nor does a stock reply count: a text that some item has twice on one side, or
-that is a reference and a candidate, is written again and again, not shared. (Dealing such texts as one would break the
-test: with three stock replies in half of all texts 14 % of null sets were rejected.) Two items are linked if
-
-- they share two or more different references of at least 20 characters, and these are at least half of the
-  references that either of them has, or
-- they have the same candidates of a system, at least two different ones of 20 characters, or
-- they have the same prompt, and the same references or candidates.
+Items that share texts are one unit of the test (`shared_texts.py`).
 """
 
 import json
 import math
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textassay.corpus.arrays import F64, I64
+from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item, ItemSet
-from textassay.corpus.sample import stream
 from textassay.engines.base import Engine
-from textassay.inference.item_figures import (
+from textassay.inference.items.item_work import ItemMeasured, ItemPlan, ItemWork
+from textassay.inference.items.joint_labellings import (
     DRAWS,
-    Combined,
-    CombinedTest,
     Drawing,
-    Overall,
+    Tallies,
     Tally,
     Unit,
     plan_drawing,
     summed,
     towards_worse,
 )
-from textassay.inference.over_items import Clusters
+from textassay.inference.items.misses import CONTRASTS
+from textassay.inference.items.shared_texts import Clusters, clusters, cut, places_of
 from textassay.inference.p_values import holm, step_down
-from textassay.inference.per_item import CONTRASTS, ItemMeasured, ItemPlan, ItemWork, Tallies
 from textassay.inference.plan import Progress, enough_resamples
 from textassay.metrics.items.item_pool import Labels
 from textassay.metrics.registry import Request
 
-# A shorter text is written twice by chance.
-_LONG = 20
-# Each item is compared with this many others that share a text, which links chains of any length.
-_NEIGHBOURS = 50
-# A cluster's labellings are measured on at most this many texts, or twice those of its largest item.
-MOST_TEXTS, _LARGEST = 40, 300
 # Items are processed in this many blocks, whatever the number of workers, and each block is summed in order: the sums
 # are then the same to the last digit, and no item's draws are kept.
 _BLOCKS = 16
+
+
+@dataclass(frozen=True)
+class CombinedTest:
+    """The combined test of one metric: labels exchanged within all items at once.
+
+    `z` is how many standard deviations the mean is above that of all labellings, `smallest_p` what could be found at
+    best, `draws` the number of joint labellings. `adjusted_p` is the p-value corrected for all metrics and systems.
+    """
+
+    z: float
+    p_value: float
+    smallest_p: float
+    draws: int
+    adjusted_p: float = math.nan
+
+
+@dataclass(frozen=True)
+class MissTests:
+    """All items together: mean spread and place, and three p-values, adjusted for each other.
+
+    `unequal`: one side varies more than the other. `apart`: both sides are closer than chance. `close`: neither is as
+    close as chance.
+    """
+
+    spread: float
+    place: float
+    unequal: float
+    apart: float
+    close: float
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """The combined tests of one system by metric, the units that they have, and how its candidates miss."""
+
+    tests: Mapping[Request, CombinedTest]
+    units: int = 0
+    misses: MissTests | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Tests:
     """What the combined tests of each system draw, and under None those of references against references.
 
-    `groups` has the places of items that share texts. `joint` has the items of each such cluster that are tested, by
+    `groups` has the indices of items that share texts. `joint` has the items of each such cluster that are tested, by
     the key of their unit.
     """
 
@@ -168,7 +184,7 @@ def measure_items(
     adjusted = _adjusted(sums, work.requests)
     return [one for found, _ in blocks for one in found], {
         system: Combined(
-            _combined_tests(sums[system], adjusted.get(system, {})), len(drawing.units), _overall(sums[system])
+            _combined_tests(sums[system], adjusted.get(system, {})), len(drawing.units), _miss_tests(sums[system])
         )
         for system, drawing in tests.drawings.items()
     }
@@ -209,7 +225,7 @@ def _combined_tests(tallies: Tallies, adjusted: Mapping[Request, float]) -> dict
     return found
 
 
-def _overall(tallies: Mapping[Request | str, Tally]) -> Overall | None:
+def _miss_tests(tallies: Mapping[Request | str, Tally]) -> MissTests | None:
     """From the joint labellings of all items; None where no item has triangles of both sides."""
     if any(name not in tallies for name in CONTRASTS):
         return None
@@ -218,7 +234,7 @@ def _overall(tallies: Mapping[Request | str, Tally]) -> Overall | None:
     apart = max(candidates.p_value("higher"), references.p_value("higher"))
     close = max(candidates.p_value("lower"), references.p_value("lower"))
     gaps = [(tally.observed - tally.chance) / tally.items for tally in (candidates, references)]
-    return Overall(gaps[0] - gaps[1], gaps[0] + gaps[1], *holm([spread.p_value("both"), apart, close]))
+    return MissTests(gaps[0] - gaps[1], gaps[0] + gaps[1], *holm([spread.p_value("both"), apart, close]))
 
 
 def _in_blocks(items: Sequence[Item]) -> list[Sequence[Item]]:
@@ -257,152 +273,3 @@ def _step_down(found: Tallies, requests: Sequence[Request]) -> dict[Request, flo
         return {}
     rows = [found[request].extremes(towards_worse(request.metric.better)) for request in tested]
     return dict(zip(tested, map(float, step_down(np.stack(rows))), strict=True))
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """The texts of a cluster, and which of them are each item's candidates and references."""
-
-    texts: tuple[str, ...]
-    candidates: tuple[I64, ...]
-    references: tuple[I64, ...]
-
-    def dealt(self, draws: int, *, seed: int, key: str) -> I64:
-        """One row per labelling: the text that each place has. The first row is observed."""
-        n = len(self.texts)
-        rows = np.tile(np.arange(n), (draws + 1, 1))
-        rows[1:] = stream(seed, "cluster", key).permuted(rows[1:], axis=1)
-        return rows
-
-
-def clusters(items: Sequence[Item], systems: Iterable[str] = ()) -> list[list[int]]:
-    """Places of items that are linked to others, one list per cluster, in order.
-
-    >>> long = tuple(f"the same long reference {number}" for number in range(3))
-    >>> clusters([Item("a", long, {}), Item("b", ("another",), {}), Item("c", long[1:], {})])
-    [[0, 2]]
-    """
-    parent = list(range(len(items)))
-    stock = _stock(items)
-    links = [*_by_references(items, stock), *_by_candidates(items, systems, stock), *_by_prompt(items, systems)]
-    for one, other in links:
-        parent[_root(parent, one)] = _root(parent, other)
-    found: dict[int, list[int]] = defaultdict(list)
-    for place in range(len(items)):
-        found[_root(parent, place)].append(place)
-    return sorted(places for places in found.values() if len(places) > 1)
-
-
-def _root(parent: list[int], place: int) -> int:
-    while parent[place] != place:
-        parent[place] = parent[parent[place]]
-        place = parent[place]
-    return place
-
-
-def _by_references(items: Sequence[Item], stock: Collection[str]) -> Iterator[tuple[int, int]]:
-    kept = [_long(item.references) for item in items]
-    users: dict[str, list[int]] = defaultdict(list)
-    for place, texts in enumerate(kept):
-        for text in texts:
-            users[text].append(place)
-    near = {
-        (one, other)
-        for places in users.values()
-        for at, other in enumerate(places)
-        for one in places[max(0, at - _NEIGHBOURS) : at]
-    }
-    for one, other in sorted(near):
-        shared = kept[one] & kept[other]
-        fewer = min(len(set(items[one].references)), len(set(items[other].references)))
-        if 2 * len(shared) >= fewer and _is_telling(shared, stock):
-            yield one, other
-
-
-def _stock(items: Sequence[Item]) -> set[str]:
-    """Texts that are written again and again: twice on one side of an item, or on both sides of any items."""
-    sides = [texts for item in items for texts in (item.references, *item.candidates.values())]
-    repeated = {text for texts in sides for text, count in Counter(texts).items() if count > 1}
-    written = {text for item in items for texts in item.candidates.values() for text in texts}
-    return repeated | written.intersection(text for item in items for text in item.references)
-
-
-def _long(texts: Iterable[str]) -> set[str]:
-    return {text for text in texts if len(text) >= _LONG}
-
-
-def _is_telling(shared: Collection[str], stock: Collection[str]) -> bool:
-    """Whether texts tell that items have one origin: two or more, and not mostly stock replies."""
-    replies = sum(text in stock for text in shared)
-    return len(shared) >= 2 and 2 * replies <= len(shared)
-
-
-def _by_candidates(items: Sequence[Item], systems: Iterable[str], stock: Collection[str]) -> Iterator[tuple[int, int]]:
-    for system in systems:
-        written = [tuple(sorted(item.candidates.get(system, ()))) for item in items]
-        yield from _equal({place: texts for place, texts in enumerate(written) if _is_telling(_long(texts), stock)})
-
-
-def _by_prompt(items: Sequence[Item], systems: Iterable[str]) -> Iterator[tuple[int, int]]:
-    asked = {place: item for place, item in enumerate(items) if item.prompt}
-    yield from _equal({p: (i.prompt or "", *sorted(i.references)) for p, i in asked.items() if i.references})
-    for system in systems:
-        yield from _equal(
-            {p: (i.prompt or "", *sorted(i.candidates[system])) for p, i in asked.items() if i.candidates.get(system)}
-        )
-
-
-def _equal(texts: Mapping[int, tuple[str, ...]]) -> Iterator[tuple[int, int]]:
-    first: dict[tuple[str, ...], int] = {}
-    for place, key in texts.items():
-        if (earlier := first.setdefault(key, place)) != place:
-            yield earlier, place
-
-
-def places_of(items: Sequence[Item], system: str) -> Places:
-    """Where the texts of linked items go: a shared reference has one place, and so have candidates of equal lists."""
-    texts: list[str] = []
-    seats: dict[tuple[str, int], int] = {}
-    blocks: dict[tuple[str, ...], I64] = {}
-    references, candidates = [], []
-    for item in items:
-        mine = []
-        for text, copy in _numbered(item.references):
-            if (text, copy) not in seats:
-                seats[text, copy] = len(texts)
-                texts.append(text)
-            mine.append(seats[text, copy])
-        references.append(np.array(mine, dtype=np.int64))
-        written = tuple(sorted(item.candidates.get(system, ())))
-        if written not in blocks:
-            blocks[written] = np.arange(len(texts), len(texts) + len(written))
-            texts += written
-        candidates.append(blocks[written])
-    return Places(tuple(texts), tuple(candidates), tuple(references))
-
-
-def _numbered(texts: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Every text with the number of its copies before it."""
-    seen: dict[str, int] = defaultdict(int)
-    for text in texts:
-        yield text, seen[text]
-        seen[text] += 1
-
-
-def cut(items: Sequence[Item], system: str, *, seed: int) -> list[Item]:
-    """As many items of a cluster, drawn at random, as have few enough texts together; at least one.
-
-    A cluster of one is a valid unit, so leaving items out costs power and nothing else.
-    """
-    largest = max(len(item.references) + len(item.candidates.get(system, ())) for item in items)
-    most = min(max(MOST_TEXTS, 2 * largest), _LARGEST)
-    if len(places_of(items, system).texts) <= most:
-        return list(items)
-    order = stream(seed, "cut cluster", items[0].id).permutation(len(items))
-    kept: list[Item] = []
-    for place in order:
-        if not kept or len(places_of([*kept, items[place]], system).texts) <= most:
-            kept.append(items[place])
-        if len(kept) > 2 * most:
-            break
-    return kept

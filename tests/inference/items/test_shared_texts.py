@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from tests.laws import corpus
 from textassay import Conditional, Item, ItemSet, conditional
 from textassay.engines.local import LocalEngine
-from textassay.inference.combined_tests import MOST_TEXTS, clusters, cut, places_of
-from textassay.inference.over_items import Clusters, bootstrap_interval, paired
+from textassay.inference.items.means import bootstrap_interval, paired
+from textassay.inference.items.shared_texts import MOST_TEXTS, Clusters, clusters, cut, places_of
 from textassay.inference.p_values import is_significant
 
 F64 = NDArray[np.float64]

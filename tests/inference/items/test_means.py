@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from textassay.inference import over_items
+from textassay.inference.items import means
+from textassay.inference.items.means import FEWEST_ITEMS, MOST_FLIPPED, bootstrap_interval, paired
 from textassay.inference.measure import Difference
-from textassay.inference.over_items import FEWEST_ITEMS, MOST_FLIPPED, bootstrap_interval, paired
 
 NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 
@@ -92,7 +92,7 @@ def test_one_odd_item_gives_a_wide_interval_and_not_an_endless_one() -> None:
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).exponential(size=50)
     whole, flips = interval(values), compare(values, 0.9 * values[::-1])
-    monkeypatch.setattr(over_items, "_NUMBERS_AT_ONCE", 700)
+    monkeypatch.setattr(means, "_NUMBERS_AT_ONCE", 700)
     assert interval(values) == pytest.approx(whole, rel=1e-12)
     assert compare(values, 0.9 * values[::-1]).p_value == flips.p_value
 
@@ -134,7 +134,7 @@ def test_random_signs_come_near_all_signs(monkeypatch: pytest.MonkeyPatch) -> No
     rng = np.random.default_rng(1)
     first, second = rng.normal(0.4, 1, size=MOST_FLIPPED), np.zeros(MOST_FLIPPED)
     exact = compare(first, second).p_value
-    monkeypatch.setattr(over_items, "MOST_FLIPPED", 3)
+    monkeypatch.setattr(means, "MOST_FLIPPED", 3)
     drawn = compare(first, second, n_resamples=9999).p_value
     assert drawn != exact
     assert drawn == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 9999))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import multivariate_normal, ncx2, norm
 
 from tests.metrics.items.brute_triangles import item
+from textassay.inference.items.triangle_null import LINEAR, MINIMUM, asymptotic_p, moments, tail
 from textassay.inference.p_values import p_value
-from textassay.inference.triangle_null import LINEAR, MINIMUM, asymptotic_p, moments, tail
 from textassay.metrics.items.item_pool import ItemPool, Labels, all_masks, random_masks
 from textassay.metrics.items.trm import Direction, Variant, shares, trm, under_labels
 

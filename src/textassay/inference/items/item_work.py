@@ -1,19 +1,11 @@
-"""The work on one item: all metrics on every system, and how candidates miss their references.
+"""The work on one item: all metrics on every system, and how candidates miss their references (`misses.py`).
 
 The same metrics are measured on references against references, where a part of the item's references, which people
-wrote, is in the place of candidates. This is the baseline of all systems (`human`).
-
-Triangles show how they miss. The closeness of a side is how often the edge between two of its texts is the shortest
-of a triangle less how often it is the longest, beyond what chance gives. Candidates that are closer than chance while
-references are not are too narrow; references that are closer while candidates are not make the candidates too wide;
-where both sides are closer, candidates and references form separate groups: the candidates are off target.
-
-One answer to everything comes before all of these: candidates that are one text, while the references are not.
+wrote, takes the role of candidates. This is the baseline of all systems (`human`).
 """
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,31 +17,28 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import F64
 from textassay.corpus.item_set import Item
 from textassay.corpus.sample import stream
-from textassay.inference.item_figures import (
-    Drawing,
+from textassay.inference.items.joint_labellings import Drawing, Tallies, Tally, Unit
+from textassay.inference.items.labellings import (
     Figures,
-    Tally,
-    Unit,
-    Ways,
+    Labellings,
     figures_of,
     figures_of_splits,
+    labellings_of,
     mean_over,
     moments,
     parts,
-    sampled_places,
+    sampled_indices,
     smallest_row_p,
-    ways,
 )
-from textassay.inference.p_values import is_significant, p_value
+from textassay.inference.items.misses import UNTESTED, Contrasts, Miss, is_one_answer, miss_by_p_values, miss_of
 from textassay.inference.plan import Plan
-from textassay.inference.result import one_nan
 from textassay.metrics.items.item_pool import ItemPool, Labels, Pools, item_parts, item_values, scattered
-from textassay.metrics.items.trm import MOST_TEXTS, shares
+from textassay.metrics.items.trm import MOST_TEXTS
 from textassay.metrics.registry import Request, all_metrics
 
 
 def central(references: Sequence[str], pool: ItemPool) -> int | None:
-    """The place of the reference with the least mean distance from all others, by the first distance there is.
+    """The index of the reference with the least mean distance from all others, by the first distance there is.
 
     `pool` has the same references, scattered.
     """
@@ -63,142 +52,21 @@ def central(references: Sequence[str], pool: ItemPool) -> int | None:
 
 
 @dataclass(frozen=True)
-class Miss:
-    """How one item's candidates miss its references.
-
-    The closeness of a side is how often the edge between two of its texts is the shortest of a triangle less how often
-    it is the longest, beyond what chance gives. `spread` is the closeness of candidates less that of references: above
-    0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 the two sides form separate groups. Both
-    range from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` the
-    result in words; `collapsed` (all candidates are one text) does not depend on these numbers. Where that statistic
-    was not measured or could not be significant, other metrics of the item tell whether it differs, and `p_value` is
-    theirs.
-    """
-
-    kind: str
-    spread: float
-    place: float
-    p_value: float
-
-    def __post_init__(self) -> None:
-        for name in ("spread", "place", "p_value"):
-            object.__setattr__(self, name, one_nan(getattr(self, name)))
-
-
-UNTESTED = Miss("untested", math.nan, math.nan, math.nan)
-# Candidates are off target when the closer side is at most three times as close as the other: |spread| <= place / 2.
-_OFF_TARGET = 0.5
-# What is summed over items in addition to the metrics.
-CONTRASTS = ("spread", "candidates", "references")
-
-
-@dataclass(frozen=True, eq=False)
-class Contrasts:
-    """One item under each labelling: closeness of candidates and of references, and the triangle statistic.
-
-    Tied triangles count in equal parts for each side. (Counted for every rank, as the paper has it, the ties
-    of a text that is repeated make most other labellings look worse than the observed one.)
-    """
-
-    candidates: F64
-    references: F64
-    statistic: F64
-
-    @classmethod
-    def of(cls, pool: ItemPool, labels: Labels, *, distance: str) -> "Contrasts":
-        """The first labelling is the observed one."""
-        found = shares(pool, labels, distance=distance, variant="split")
-        closeness = found[:, :, 0] - found[:, :, 2]
-        return cls(closeness[:, 1], closeness[:, 0], np.abs(found - 1 / 3).sum(axis=(1, 2)))
-
-    def values(self) -> dict[str, F64]:
-        """What is tallied over items, by name; `spread` is the closeness of candidates less that of references."""
-        differences = self.candidates - self.references
-        return dict(zip(CONTRASTS, (differences, self.candidates, self.references), strict=True))
-
-
-def miss_of(found: Contrasts, *, exact: bool, level: float) -> Miss:
-    """Spread and place beyond chance, and the kind if the item's test is significant.
-
-    If not even the most extreme labelling would be significant, nothing is tested: with 3 and 2 texts there are 10
-    labellings, and no p-value is below 0.1.
-    """
-    statistic = found.statistic
-    if not np.isfinite(statistic).all():
-        return UNTESTED
-    gaps = [float(side[0] - side.mean()) for side in (found.candidates, found.references)]
-    spread, place = gaps[0] - gaps[1], gaps[0] + gaps[1]
-    p = p_value(float(statistic[0]), statistic if exact else statistic[1:], exact=exact)
-    if not is_significant(p_value(float(statistic.max()), statistic, exact=True), level):
-        return Miss("untested", spread, place, p)
-    return Miss(kind_of(spread, place) if is_significant(p, level) else "same", spread, place, p)
-
-
-def miss_by_p_values(tests: Sequence[tuple[float, float]], *, level: float) -> Miss:
-    """Whether an item differs by other tests than that of triangles, which do not show how.
-
-    Each test is its p-value and the smallest one that it could have. Both are corrected for the number of tests.
-    """
-    if not tests:
-        return UNTESTED
-    found, smallest = (min(1.0, len(tests) * min(each)) for each in zip(*tests, strict=True))
-    if not is_significant(smallest, level):
-        return Miss("untested", math.nan, math.nan, found)
-    return Miss("differs" if is_significant(found, level) else "same", math.nan, math.nan, found)
-
-
-def kind_of(spread: float, place: float) -> str:
-    """The kind of difference, for candidates that differ.
-
-    >>> kind_of(1.0, 0.2), kind_of(-1.0, 0.2), kind_of(0.1, 1.2), kind_of(0.1, -1.2)
-    ('too narrow', 'too wide', 'elsewhere', 'too close')
-    """
-    if abs(spread) <= _OFF_TARGET * abs(place):
-        return "elsewhere" if place > 0 else "too close"
-    return "too narrow" if spread > 0 else "too wide"
-
-
-# One answer is not named where exchanged texts would give it more often than this.
-BY_EXCHANGE = 0.2
-
-
-def is_one_answer(candidates: Sequence[str], references: Sequence[str]) -> bool:
-    """Whether all candidates are one text (white space aside), which the references are not.
-
-    This is no test: it is named however few texts there are. But it is not named where at least one in five labellings
-    of the item's texts would have one text as all candidates, such as where nine of ten references are this text.
-
-    >>> is_one_answer(["Rohan"] * 10, ["Emma", "Rohan"]), is_one_answer(["Rohan"] * 10, ["Emma", *["Rohan"] * 9])
-    (True, False)
-    """
-    texts = [" ".join(text.split()) for text in (*candidates, *references)]
-    n = len(candidates)
-    if n < 2 or len(set(texts[:n])) > 1 or len(set(texts[n:])) < 2:
-        return False
-    repeated = sum(comb(count, n) for count in Counter(texts).values())
-    return repeated / comb(len(texts), n) <= BY_EXCHANGE
-
-
-# Sums over items by metric, and of what tells how candidates miss by name.
-Tallies = dict[Request | str, Tally]
-
-
-@dataclass(frozen=True)
 class ItemPlan(Plan):
     """A plan for tests on items: up to `partitions` labellings are listed; of more, `n_resamples` are drawn."""
 
     partitions: int = 5_000
     asymptotic: bool = False
 
-    def ways(self, request: Request, sizes: tuple[int, int]) -> Ways | None:
+    def labellings(self, request: Request, sizes: tuple[int, int]) -> Labellings | None:
         """The labellings that a metric is tested with; None without a test."""
         if not self.n_resamples or 0 in sizes:
             return None
-        return ways(*sizes, most=self.most(request), n_resamples=self.n_resamples, seed=self.seed)
+        return labellings_of(*sizes, most=self.most(request), n_resamples=self.n_resamples, seed=self.seed)
 
-    def sampled(self, sizes: tuple[int, int]) -> Ways:
+    def sampled(self, sizes: tuple[int, int]) -> Labellings:
         """The observed labelling and random ones, however few there are."""
-        return ways(*sizes, most=0, n_resamples=self.n_resamples, seed=self.seed)
+        return labellings_of(*sizes, most=0, n_resamples=self.n_resamples, seed=self.seed)
 
     def most(self, request: Request) -> int:
         """The most labellings that are listed for a metric."""
@@ -224,7 +92,7 @@ class ItemPlan(Plan):
         """The values in the rows of the unit, for a metric that may have listed more labellings."""
         if unit.listed or not exact:
             return values
-        return values[sampled_places(*sizes, n_resamples=self.n_resamples, seed=self.seed)]
+        return values[sampled_indices(*sizes, n_resamples=self.n_resamples, seed=self.seed)]
 
 
 @dataclass(frozen=True)
@@ -245,7 +113,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class ItemMeasured:
-    """One item: references against references, each system by name, and the place of the central reference.
+    """One item: references against references, each system by name, and the index of the central reference.
 
     `tallies` has the item's share in the combined tests by system, that of references against references under None.
     """
@@ -275,11 +143,11 @@ class _Share:
 
 @dataclass(frozen=True, eq=False)
 class _Splits:
-    """An item's references, split in two: by metric the sizes of both parts, the ways to split, and the values."""
+    """An item's references, split in two: by metric the sizes of both parts, the labellings, and the values."""
 
     pool: ItemPool
     sizes: Mapping[Request, tuple[int, int]]
-    ways: Mapping[Request, Ways]
+    labellings: Mapping[Request, Labellings]
     values: Mapping[Request, F64]
 
 
@@ -357,13 +225,13 @@ class ItemWork:
         )
         return measured, share
 
-    def _test(self, request: Request, pool: ItemPool) -> tuple[Ways | None, float]:
+    def _test(self, request: Request, pool: ItemPool) -> tuple[Labellings | None, float]:
         """The labellings that a metric is tested with, None without a test, and the asymptotic p-value if it holds."""
         if self.asymptotic_p is not None and request.metric.name == "trm":
             p = self.asymptotic_p(pool, **request.options)
             if not math.isnan(p):
                 return self.plan.sampled(pool.sizes), p
-        return self.plan.ways(request, pool.sizes), math.nan
+        return self.plan.labellings(request, pool.sizes), math.nan
 
     def _named(self, item: Item, system: str, found: Miss) -> Miss:
         """One answer to everything is named first, whatever the tests of the item found."""
@@ -386,7 +254,7 @@ class ItemWork:
         request = self._triangles
         if request is None or math.isnan(figures[request].estimate) or min(pool.sizes) < 2:
             return UNTESTED
-        chosen = self.plan.ways(request, pool.sizes)
+        chosen = self.plan.labellings(request, pool.sizes)
         if chosen is None:
             return UNTESTED
         found = Contrasts.of(pool, chosen.labels, distance=request.options["distance"])
@@ -411,18 +279,20 @@ class ItemWork:
         """The references split in two in every way that is tested, each metric's values included."""
         plan = self.plan if self.plan.n_resamples else ItemPlan(seed=self.plan.seed)
         sizes = {request: human_sizes(request, len(item.references)) for request in self.requests}
-        tests = {request: plan.ways(request, sizes[request]) for request in self.requests}
-        ways = {request: chosen for request, chosen in tests.items() if chosen is not None}
+        tests = {request: plan.labellings(request, sizes[request]) for request in self.requests}
+        labellings = {request: chosen for request, chosen in tests.items() if chosen is not None}
         pool = self.pools.pool((), item.references)
         pools = {request: replace(pool, sizes=sizes[request]) for request in self.requests}
-        values = {request: item_values(request, pools[request], chosen.labels) for request, chosen in ways.items()}
-        return _Splits(pool, sizes, ways, values)
+        values = {
+            request: item_values(request, pools[request], chosen.labels) for request, chosen in labellings.items()
+        }
+        return _Splits(pool, sizes, labellings, values)
 
     def _human(self, item: Item, splits: _Splits) -> tuple[Measured, Tallies]:
         n = len(item.references)
         tallies: Tallies = {}
         figures = dict.fromkeys(self.requests, Figures(math.nan))
-        for request, chosen in splits.ways.items():
+        for request, chosen in splits.labellings.items():
             sizes, values = splits.sizes[request], splits.values[request]
             # One split at random plays candidates and references; the first one follows the order of the texts.
             row = int(stream(self.plan.seed, "human", item.id, *sizes).integers(len(values)))

@@ -7,16 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from textassay.inference.item_figures import (
-    DRAWS,
-    Tally,
-    Unit,
-    plan_drawing,
-    sampled_places,
-    summed,
-    towards_worse,
-    ways,
-)
+from textassay.inference.items.joint_labellings import DRAWS, Tally, Unit, plan_drawing, summed, towards_worse
+from textassay.inference.items.labellings import labellings_of, sampled_indices
 
 F64 = NDArray[np.float64]
 
@@ -87,7 +79,7 @@ def test_samples_never_draw_the_observed_row() -> None:
 def test_many_items_of_few_labellings_are_tested_at_the_level_and_found(sizes: tuple[int, int], rows: int) -> None:
     """No p-value of an item is below 1 in 10, so no combination of them could find anything."""
     rng = np.random.default_rng(4)
-    labels = ways(*sizes, most=100, n_resamples=0, seed=0).labels.candidate
+    labels = labellings_of(*sizes, most=100, n_resamples=0, seed=0).labels.candidate
     assert len(labels) == rows
     level: list[bool] = []
     power: list[bool] = []
@@ -112,6 +104,6 @@ def test_nothing_is_summed_to_nothing() -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(1, 4), (3, 5), (6, 2)])
 def test_places_of_sampled_labellings_are_those_in_the_list(n: int, m: int) -> None:
-    listed = ways(n, m, most=10**6, n_resamples=0, seed=0).labels.candidate
-    sample = ways(n, m, most=0, n_resamples=50, seed=3).labels.candidate
-    assert (listed[sampled_places(n, m, n_resamples=50, seed=3)] == sample).all()
+    listed = labellings_of(n, m, most=10**6, n_resamples=0, seed=0).labels.candidate
+    sample = labellings_of(n, m, most=0, n_resamples=50, seed=3).labels.candidate
+    assert (listed[sampled_indices(n, m, n_resamples=50, seed=3)] == sample).all()
