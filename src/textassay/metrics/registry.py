@@ -79,6 +79,7 @@ class Metric:
     beside: str = ""
     sums_products: bool | tuple[str, ...] = False
     adds_up: bool = False
+    triangles: bool = False
     roles: tuple[str, ...] = ()
     views: tuple[type, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -178,6 +179,7 @@ def metric(
     beside: str = "",
     sums_products: bool | tuple[str, ...] = False,
     adds_up: bool = False,
+    triangles: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a metric. The function itself is returned unchanged.
 
@@ -234,6 +236,9 @@ def metric(
     adds_up
         Whether every sum over n-grams goes through `Table.summed`, so that the n-grams of a large digest can be read
         one part after the other.
+    triangles
+        For a metric on items: whether it counts triangles of texts. These show how candidates miss the references, and
+        the p-value has a normal limit.
     """
     if (interval is None) != bool(why_no_interval) or (test is None) != bool(why_no_test):
         raise TypeError(f"{name}: give a reason if, and only if, there is no interval or no test")
@@ -246,6 +251,7 @@ def metric(
             name, function, family, aspect, better, rise, bounds, interval, test, paper, why_no_interval, why_no_test,
             undefined, minimum, in_default, parts, leave_out, exchange, approximate, item, most_labellings,
             variant_bounds or {}, remarks, needs_log_probs, length_moves, beside, sums_products, adds_up,
+            triangles,
             roles, views, options,
         )  # fmt: skip
         return function

@@ -13,6 +13,7 @@ from textassay.inference.items.combined_tests import MissTests
 from textassay.inference.items.misses import Contrasts, miss_of
 from textassay.inference.items.summary import Gap
 from textassay.inference.p_values import is_significant
+from textassay.metrics.registry import Aspect
 from textassay.studies.conditional.tables import p_at_most
 from textassay.studies.conditional.verdict import Evidence, judge_system
 from textassay.studies.finding import NO_TEST, Finding, Verdict
@@ -21,7 +22,8 @@ from textassay.studies.finding import NO_TEST, Finding, Verdict
 def result(metric: str = "trm", *, p: float | None = 0.5, adjusted: float = math.nan, variant: str = "split") -> Result:
     parts = {"adjusted": adjusted, "draws": 9999.0, "z": 1.0, "chance": 0.6}
     options = {"distance": "meteor"} | ({"variant": variant} if metric == "trm" else {})
-    return Result(metric, options, 1.2, "lower", "both", None, p, parts, None, "", 0.0, 10)
+    aspect: Aspect = "both" if metric == "trm" else "quality"
+    return Result(metric, options, 1.2, "lower", aspect, None, p, parts, None, "", 0.0, 10)
 
 
 def judged(

@@ -193,7 +193,7 @@ class ItemWork:
     @property
     def _triangles(self) -> Request | None:
         """The metric whose distance tells how candidates miss."""
-        return next((request for request in self.requests if request.metric.name == "trm"), None)
+        return next((request for request in self.requests if request.metric.triangles), None)
 
     def _system(self, item: Item, system: str, present: Collection[int]) -> tuple[Measured, _Share]:
         """One system: first its values under all labellings, then the tests."""
@@ -227,7 +227,7 @@ class ItemWork:
 
     def _test(self, request: Request, pool: ItemPool) -> tuple[Labellings | None, float]:
         """The labellings that a metric is tested with, None without a test, and the asymptotic p-value if it holds."""
-        if self.asymptotic_p is not None and request.metric.name == "trm":
+        if self.asymptotic_p is not None and request.metric.triangles:
             p = self.asymptotic_p(pool, **request.options)
             if not math.isnan(p):
                 return self.plan.sampled(pool.sizes), p
@@ -336,6 +336,6 @@ def why_undefined(request: Request, pool: ItemPool) -> str:
     if scores is not None and np.isnan(scores).any():
         return f"distance {request.options['distance']!r} is not a number for some of its texts"
     counted = f"{candidates} candidate{'s'[: candidates != 1]} and {references} reference{'s'[: references != 1]}"
-    if request.metric.name == "trm" and candidates + references > MOST_TEXTS:
+    if request.metric.triangles and candidates + references > MOST_TEXTS:
         return f"{counted}: triangles are counted in items of at most {MOST_TEXTS} texts"
     return f"{counted}: {request.metric.undefined}"

@@ -57,7 +57,7 @@ class Measuring:
 
     def is_asymptotic(self, request: Request) -> bool:
         """Whether p-values of items come from the asymptotic null where it holds."""
-        return self.plan.asymptotic and request.metric.name == "trm"
+        return self.plan.asymptotic and request.metric.triangles
 
     def _test(self, request: Request) -> str:
         return f"{'asymptotic or ' * self.is_asymptotic(request)}exact up to {self.plan.most(request)}"

@@ -55,6 +55,7 @@ def parts(item: ItemPool, /, *, distance: str, variant: Variant, direction: Dire
         "squared": (0.0, 8 / 3),
         "released": (0.0, 2.0),
     },
+    triangles=True,
 )
 def trm(
     item: ItemPool, /, *, distance: str = "meteor", variant: Variant = "paper", direction: Direction = "both"

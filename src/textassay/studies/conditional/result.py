@@ -207,7 +207,7 @@ def chance_of(result: Result) -> float:
 
     Scores have none: exchanged labels mix repeats of a system with the references, which does not show quality.
     """
-    if result.undefined is not None or result.metric == "score":
+    if result.undefined is not None or result.aspect == "quality":
         return math.nan
     return result.parts.get("chance", math.nan)
 

@@ -445,7 +445,7 @@ class _Study:
             yield "no sensitivity: without resamples nothing is tested"
         if self.plan.asymptotic and self.plan.n_resamples:
             measured = [system.figures.items() for each in found for system in each.systems.values()]
-            triangles = [figures for one in measured for request, figures in one if request.metric.name == "trm"]
+            triangles = [figures for one in measured for request, figures in one if request.metric.triangles]
             tested = [figures for figures in triangles if not math.isnan(figures.p_value)]
             refused = sum(not figures.asymptotic for figures in tested)
             if refused:

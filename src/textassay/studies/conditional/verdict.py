@@ -83,7 +83,7 @@ def _judged(evidence: Evidence, level: float) -> Verdict:
         return Verdict.of("differs", *beside)
     if not is_significant(evidence.smallest, level):
         return Verdict.of("untested", Finding("too few items"))
-    if all(result.metric == "score" for result in tested.values()):
+    if all(result.aspect == "quality" for result in tested.values()):
         return Verdict.of("untested", Finding("spread untested"))
     return Verdict.of("same", Finding("same over items"))
 
@@ -97,7 +97,7 @@ def _difference(evidence: Evidence, sure: Sequence[str]) -> Finding:
     """The clearest difference; differences of distributions come before those of mean scores, which show less."""
     results = evidence.results
     label = min(
-        sure, key=lambda name: (results[name].metric == "score", evidence.adjusted(name), -_size(results[name]))
+        sure, key=lambda name: (results[name].aspect == "quality", evidence.adjusted(name), -_size(results[name]))
     )
     return Finding(
         "differs over items",
@@ -143,12 +143,12 @@ def _is_apart(gap: Gap, evidence: Evidence) -> bool:
     """Whether a statistic of distributions is worse than people's; of triangles only with ties in equal parts."""
     result = evidence.results[gap.label]
     ties_count = result.metric == "trm" and result.options["variant"] != "split"
-    return result.metric != "score" and not ties_count and is_worse(gap.estimate, result.better)
+    return result.aspect != "quality" and not ties_count and is_worse(gap.estimate, result.better)
 
 
 def _scores(evidence: Evidence, level: float) -> Iterator[Finding]:
     """How the mean score compares with that of one reference against the others."""
-    scores = [pair for pair in evidence.people if evidence.results[pair[0].label].metric == "score"]
+    scores = [pair for pair in evidence.people if evidence.results[pair[0].label].aspect == "quality"]
     found = [(gap, p) for gap, p in scores if is_significant(p, level)]
     if found:
         gap, p = found[0]
