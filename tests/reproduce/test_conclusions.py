@@ -11,10 +11,11 @@ from tests.conftest import ROOT
 from textassay.corpus.ratings.files import read_ratings
 from textassay.corpus.ratings.rated_items import RatedItems
 from textassay.inference.items.labellings import Figures
-from textassay.reproduce import caption_tests, huse_paper
+from textassay.reproduce import huse_paper
 from textassay.reproduce.catalogue import REPRODUCTIONS, reproduce
 from textassay.reproduce.claims import Check, Claim, Measured, conclude, exact_steps, steps
 from textassay.reproduce.result import Reproduction
+from textassay.reproduce.triangles import images
 
 COMMITTED = ROOT / "docs" / "reproductions"
 DRAWS = 500
@@ -169,7 +170,7 @@ def test_random_p_values_agree_with_no_table_of_captions(data: Path, monkeypatch
         values = rng.random(len(every.labels))  # type: ignore[attr-defined]
         return Figures(float(values[0]), float((values >= values[0]).mean())), values  # type: ignore[return-value]
 
-    monkeypatch.setattr(caption_tests, "measure_item", drawn)
+    monkeypatch.setattr(images, "measure_item", drawn)
     for name in ("trm-table-1", "trm-table-3", "trm-table-4", "trm-figure-3", "trm-figure-7"):
         found = reproduce(name, data=str(data), scale="smoke", n_items=60)
         assert found.n_agreeing < len(found.claims), name

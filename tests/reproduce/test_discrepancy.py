@@ -9,10 +9,11 @@ import pytest
 
 from textassay.errors import InputError
 from textassay.inference.plan import Silent
-from textassay.reproduce import discrepancy_generators as generators
 from textassay.reproduce.catalogue import REPRODUCTIONS, reproduce
-from textassay.reproduce.discrepancy_generators import KINDS, METRICS, SHARES, SWEPT, TEMPERATURES, Experiment, Unit
-from textassay.reproduce.discrepancy_tables import Taus, _pair_in_order, _taus_of_rows
+from textassay.reproduce.discrepancy import generators
+from textassay.reproduce.discrepancy.figures import _pair_in_order
+from textassay.reproduce.discrepancy.generators import KINDS, METRICS, SHARES, SWEPT, TEMPERATURES, Experiment, Unit
+from textassay.reproduce.discrepancy.taus import Taus, _taus_of_rows
 from textassay.reproduce.result import Reproduction, Run
 from textassay.studies.agreement.correlation import tau_b
 from textassay.studies.agreement.study import agree

@@ -18,7 +18,7 @@ from textassay.metrics.items.item_pool import Pools, item_values
 from textassay.metrics.registry import parse_requests
 from textassay.reproduce.catalogue import reproduce
 from textassay.reproduce.result import Reproduction
-from textassay.reproduce.triangle_paper import DESIGN, Captions, Findings, Mixtures
+from textassay.reproduce.triangles.mixtures import DESIGN, Captions, Findings, Mixtures
 
 WORDS = "a the man dog cat red big runs sits on under near park snow ball hat two white"
 COMMITTED = ROOT / "docs" / "reproductions" / "trm-figure-8.json"

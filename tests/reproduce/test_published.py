@@ -2,35 +2,35 @@
 
 import pytest
 
-from textassay.reproduce import caption_tests as trm
-from textassay.reproduce import discrepancy_paper as dd
 from textassay.reproduce import huse_paper as huse
-from textassay.reproduce import joint_oracle, joint_samples
-from textassay.reproduce import quality_diversity_paper as qd
 from textassay.reproduce.catalogue import reproduce
+from textassay.reproduce.discrepancy import published as dd
+from textassay.reproduce.joint import oracle, samples
+from textassay.reproduce.quality_diversity import synthetic, texts
+from textassay.reproduce.triangles import p_values, single_captions
 
 # The value in the code, the printed one, and where it is printed.
 PUBLISHED = [
-    (qd.TABLE_1["bs-1"][0][0], 0.01287, "Li et al., Table 1, QDisc at sigma 0.5"),
-    (qd.TABLE_1["bs-2"][0][1], 9.41, "Li et al., Table 1, DRate at sigma 0.5"),
-    (qd.TABLE_1["bs-2"][1][0], 0.01699, "Li et al., Table 1, QDisc at sigma 1"),
-    (qd.TABLE_1["bs-3"][2][0], 3.878e-4, "Li et al., Table 1, QDisc at sigma 2"),
-    (qd.TABLE_2["MSCOCO"]["bs-3"][0], 0.090, "Li et al., Table 2, QDisc"),
-    (qd.TABLE_2["MSCOCO"]["cn-4"][1], 0.163, "Li et al., Table 2, DRate"),
-    (qd.TABLE_2["WMT news"]["bs-4"][2], 0.339, "Li et al., Table 2, Self-Ratio"),
-    (qd.TABLE_2["WMT news"]["cn-3"][3], 0.358, "Li et al., Table 2, Ref-Ratio"),
-    (trm.TABLE_1["CLIPCap"]["BLEU-4"], 0.8788, "Chan et al., Table 1, MS-COCO"),
-    (trm.TABLE_1["human"]["ROUGE-L"], 0.6841, "Chan et al., Table 1, MS-COCO"),
-    (trm.TABLE_3["TRM-CIDEr-D"], -0.4742, "Chan et al., Table 3, MSCOCO"),
-    (trm.TABLE_3["MMD-BERT"], -0.6550, "Chan et al., Table 3, MSCOCO"),
-    (trm.TABLE_4["VLP"][1], -2.8609, "Chan et al., Table 4, METEOR"),
-    (trm.TABLE_4["human"][0], -0.2189, "Chan et al., Table 4, MAUVE"),
-    (joint_samples.SELF_BLEU["rankgan"][3], 0.618, "Texygen, Self-BLEU-5"),
-    (joint_samples.BLEU["leakgan"][2], 0.660, "Texygen, BLEU-4"),
-    (joint_samples.MS_JACCARD["maligan"][2], 0.345, "Montahaei et al., Table 1, MSJ4"),
-    (joint_samples.FRECHET["rankgan"], 3.574, "Montahaei et al., Table 1, FBD"),
-    (joint_oracle.ORACLE["seqgan"][1], 163.179, "Montahaei et al., Table 4, Oracle-NLL"),
-    (joint_oracle.ORACLE["rankgan"][2], 12.127, "Montahaei et al., Table 4, Bhattacharyya"),
+    (synthetic.TABLE_1["bs-1"][0][0], 0.01287, "Li et al., Table 1, QDisc at sigma 0.5"),
+    (synthetic.TABLE_1["bs-2"][0][1], 9.41, "Li et al., Table 1, DRate at sigma 0.5"),
+    (synthetic.TABLE_1["bs-2"][1][0], 0.01699, "Li et al., Table 1, QDisc at sigma 1"),
+    (synthetic.TABLE_1["bs-3"][2][0], 3.878e-4, "Li et al., Table 1, QDisc at sigma 2"),
+    (texts.TABLE_2["MSCOCO"]["bs-3"][0], 0.090, "Li et al., Table 2, QDisc"),
+    (texts.TABLE_2["MSCOCO"]["cn-4"][1], 0.163, "Li et al., Table 2, DRate"),
+    (texts.TABLE_2["WMT news"]["bs-4"][2], 0.339, "Li et al., Table 2, Self-Ratio"),
+    (texts.TABLE_2["WMT news"]["cn-3"][3], 0.358, "Li et al., Table 2, Ref-Ratio"),
+    (single_captions.TABLE_1["CLIPCap"]["BLEU-4"], 0.8788, "Chan et al., Table 1, MS-COCO"),
+    (single_captions.TABLE_1["human"]["ROUGE-L"], 0.6841, "Chan et al., Table 1, MS-COCO"),
+    (p_values.TABLE_3["TRM-CIDEr-D"], -0.4742, "Chan et al., Table 3, MSCOCO"),
+    (p_values.TABLE_3["MMD-BERT"], -0.6550, "Chan et al., Table 3, MSCOCO"),
+    (p_values.TABLE_4["VLP"][1], -2.8609, "Chan et al., Table 4, METEOR"),
+    (p_values.TABLE_4["human"][0], -0.2189, "Chan et al., Table 4, MAUVE"),
+    (samples.SELF_BLEU["rankgan"][3], 0.618, "Texygen, Self-BLEU-5"),
+    (samples.BLEU["leakgan"][2], 0.660, "Texygen, BLEU-4"),
+    (samples.MS_JACCARD["maligan"][2], 0.345, "Montahaei et al., Table 1, MSJ4"),
+    (samples.FRECHET["rankgan"], 3.574, "Montahaei et al., Table 1, FBD"),
+    (oracle.ORACLE["seqgan"][1], 163.179, "Montahaei et al., Table 4, Oracle-NLL"),
+    (oracle.ORACLE["rankgan"][2], 12.127, "Montahaei et al., Table 4, Bhattacharyya"),
     (huse.TABLE_1["summarization"]["t = 0.7"][1], 0.92, "Hashimoto et al., Table 1, HUSE-Q"),
     (huse.TABLE_1["story generation"]["retrieval"][2], 0.53, "Hashimoto et al., Table 1, HUSE-D"),
     (huse.TABLE_1["dialogue"]["t = 0.7"][0], 0.49, "Hashimoto et al., Table 1, HUSE"),

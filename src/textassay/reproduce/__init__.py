@@ -1,1 +1,1 @@
-"""Tables and figures of the papers, one file per paper."""
+"""Tables and figures of the papers, one file or folder per paper."""

@@ -10,16 +10,17 @@ from textassay.corpus.printable import quoted
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Progress, Silent
-from textassay.reproduce import caption_tests as trm
-from textassay.reproduce import discrepancy_tables as dd
 from textassay.reproduce import huse_paper as huse
-from textassay.reproduce import joint_oracle, joint_samples, joint_sweeps
 from textassay.reproduce import mcdiv_paper as mcdiv
-from textassay.reproduce import quality_diversity_paper as qd
-from textassay.reproduce.central_captions import reproduce_figures_10_to_13
-from textassay.reproduce.discrepancy_paper import reproduce_published
+from textassay.reproduce.discrepancy import figures as dd_figures
+from textassay.reproduce.discrepancy import tables as dd_tables
+from textassay.reproduce.discrepancy.published import reproduce_published
+from textassay.reproduce.joint import oracle, samples, sweeps
+from textassay.reproduce.quality_diversity import synthetic, temperatures, texts
 from textassay.reproduce.result import SCALES, Reproduction, Run
-from textassay.reproduce.triangle_paper import reproduce_mixtures
+from textassay.reproduce.triangles import p_values, sensitivity, single_captions
+from textassay.reproduce.triangles.central_captions import reproduce_figures_10_to_13
+from textassay.reproduce.triangles.mixtures import reproduce_mixtures
 
 # The variable that names the folder of data where the command line does not.
 DATA_VARIABLE = "TEXTASSAY_DATA"
@@ -86,7 +87,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "li2020",
         (),
         (20, 20, 20),
-        qd.reproduce_figure_1,
+        synthetic.reproduce_figure_1,
         fewest=2,
     ),
     "qd-figure-2": Reproducible(
@@ -94,7 +95,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "li2020",
         _CORPORA,
         (2_000, 40_000, 40_000),
-        qd.reproduce_figure_2,
+        texts.reproduce_figure_2,
         fewest=_FEWEST_TEXTS,
     ),
     "qd-figure-3": Reproducible(
@@ -102,7 +103,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "li2020",
         _CORPORA,
         (200, 1_500, 40_000),
-        qd.reproduce_figure_3,
+        temperatures.reproduce_figure_3,
         "a GPU, or hours of one core: an LSTM of 128 units, 30 epochs on 40,000 texts",
         fewest=_FEWEST_TEXTS,
     ),
@@ -111,25 +112,29 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "li2020",
         (),
         (20, 20, 20),
-        qd.reproduce_figure_4,
+        synthetic.reproduce_figure_4,
         fewest=2,
     ),
     "qd-figure-6": Reproducible(
-        "BLEU, NSBLEU, CR, NRR and CND of optima on synthetic data", "li2020", (), (3, 3, 3), qd.reproduce_figure_6
+        "BLEU, NSBLEU, CR, NRR and CND of optima on synthetic data",
+        "li2020",
+        (),
+        (3, 3, 3),
+        synthetic.reproduce_figure_6,
     ),
     "qd-table-1": Reproducible(
         "lower bounds of QDisc on synthetic data (items: starts of the optimiser)",
         "li2020",
         (),
         (1, 12, 100),
-        qd.reproduce_bounds,
+        synthetic.reproduce_bounds,
     ),
     "qd-table-2": Reproducible(
         "QDisc, DRate, Self-Ratio and Ref-Ratio on real texts",
         "li2020",
         _CORPORA,
         (2_000, 40_000, 40_000),
-        qd.reproduce_table_2,
+        texts.reproduce_table_2,
         fewest=_FEWEST_TEXTS,
     ),
     "dd-published": Reproducible(
@@ -140,7 +145,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "cai2020",
         _CAPTION_TEXTS,
         _DD_SIZES,
-        dd.reproduce_table_2,
+        dd_tables.reproduce_table_2,
         _DD_HARDWARE,
         fewest=_FEWEST_POOL,
     ),
@@ -149,7 +154,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "cai2020",
         _CAPTION_TEXTS,
         _DD_SIZES,
-        dd.reproduce_table_3,
+        dd_tables.reproduce_table_3,
         _DD_HARDWARE,
         fewest=_FEWEST_POOL,
     ),
@@ -158,7 +163,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "cai2020",
         _CAPTION_TEXTS,
         _DD_SIZES,
-        dd.reproduce_table_4,
+        dd_tables.reproduce_table_4,
         _DD_HARDWARE,
         fewest=_FEWEST_POOL,
     ),
@@ -167,7 +172,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "cai2020",
         _CAPTION_TEXTS,
         _DD_SIZES,
-        dd.reproduce_table_5,
+        dd_tables.reproduce_table_5,
         _DD_HARDWARE,
         fewest=_FEWEST_POOL,
     ),
@@ -176,7 +181,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "cai2020",
         _CAPTION_TEXTS,
         _DD_SIZES,
-        dd.reproduce_table_6,
+        dd_tables.reproduce_table_6,
         _DD_HARDWARE,
         fewest=_FEWEST_POOL,
     ),
@@ -185,7 +190,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "cai2020",
         _CAPTION_TEXTS,
         _DD_SIZES,
-        dd.reproduce_table_7,
+        dd_tables.reproduce_table_7,
         _DD_HARDWARE,
         fewest=_FEWEST_POOL,
     ),
@@ -194,7 +199,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "cai2020",
         _CAPTION_TEXTS,
         _DD_SIZES,
-        dd.reproduce_figure_2,
+        dd_figures.reproduce_figure_2,
         _DD_HARDWARE,
         fewest=_FEWEST_POOL,
     ),
@@ -203,7 +208,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "cai2020",
         _CAPTION_TEXTS,
         _DD_SIZES,
-        dd.reproduce_figure_3,
+        dd_figures.reproduce_figure_3,
         _DD_HARDWARE,
         fewest=_FEWEST_POOL,
     ),
@@ -212,18 +217,18 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "chan2022",
         _CAPTIONS,
         (12, 300, 1000),
-        trm.reproduce_table_1,
+        single_captions.reproduce_table_1,
         _ENCODER,
     ),
     "trm-table-3": Reproducible(
-        "log p-values of human captions", "chan2022", _CAPTIONS, (12, 900, 900), trm.reproduce_table_3, _ENCODER
+        "log p-values of human captions", "chan2022", _CAPTIONS, (12, 900, 900), p_values.reproduce_table_3, _ENCODER
     ),
     "trm-table-4": Reproducible(
         "log p-values of MAUVE and METEOR with few captions",
         "chan2022",
         _CAPTIONS,
         (12, 100, 1000),
-        trm.reproduce_table_4,
+        p_values.reproduce_table_4,
         _ENCODER,
     ),
     "trm-figure-3": Reproducible(
@@ -231,11 +236,11 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "chan2022",
         _CAPTIONS,
         (12, 100, 1000),
-        trm.reproduce_figure_3,
+        sensitivity.reproduce_figure_3,
         _ENCODER,
     ),
     "trm-figure-7": Reproducible(
-        "MMD with several encoders", "chan2022", _CAPTIONS, (12, 100, 1000), trm.reproduce_figure_7, _ENCODER
+        "MMD with several encoders", "chan2022", _CAPTIONS, (12, 100, 1000), sensitivity.reproduce_figure_7, _ENCODER
     ),
     "trm-figure-8": Reproducible(
         "METEOR sees correct captions, TRM sees correct and different ones",
@@ -262,9 +267,9 @@ REPRODUCTIONS: dict[str, Reproducible] = {
     "msj-table-1": Reproducible(
         "BLEU, Self-BLEU, MS-Jaccard and Frechet distance of real text and six models, and Figure 2",
         "montahaei2019",
-        joint_samples.TABLE_1_FILES,
+        samples.TABLE_1_FILES,
         (150, 10_000, 10_000),
-        joint_samples.reproduce_table_1,
+        samples.reproduce_table_1,
         fewest=_FEWEST_TEXTS,
     ),
     "msj-table-4": Reproducible(
@@ -272,7 +277,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "montahaei2019",
         (),
         (100, 2_000, 50_000),
-        joint_oracle.reproduce_table_4,
+        oracle.reproduce_table_4,
         "a GPU: four models over 5,000 words, 50,000 texts, 80 epochs and 500 adversarial rounds",
         fewest=_FEWEST_TEXTS,
     ),
@@ -281,7 +286,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "montahaei2019",
         _CORPORA,
         (60, 1_000, 20_000),
-        joint_sweeps.reproduce_figure_1,
+        sweeps.reproduce_figure_1,
         fewest=_FEWEST_TEXTS,
     ),
     "msj-figure-4": Reproducible(
@@ -289,7 +294,7 @@ REPRODUCTIONS: dict[str, Reproducible] = {
         "montahaei2019",
         _CORPORA,
         (60, 1_000, 20_000),
-        joint_sweeps.reproduce_figure_4,
+        sweeps.reproduce_figure_4,
         "hours of a laptop: a vector for each of a million texts",
         fewest=_FEWEST_TEXTS,
     ),

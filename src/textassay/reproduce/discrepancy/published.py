@@ -6,7 +6,7 @@ from pathlib import Path
 from textassay.errors import InputError, Setting
 from textassay.inference.result import signature
 from textassay.reproduce.claims import Check, Claim, Measured
-from textassay.reproduce.discrepancy_generators import SHARES
+from textassay.reproduce.discrepancy.generators import SHARES
 from textassay.reproduce.result import Numbers, Reproduction, Row, Run
 from textassay.studies.agreement.correlation import tau_b, tau_p_value
 

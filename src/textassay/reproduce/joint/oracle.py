@@ -16,7 +16,7 @@ from textassay.models.base import Generator
 from textassay.models.neural.adversarial import train
 from textassay.models.oracle import Oracle
 from textassay.reproduce.claims import Check, Claim, Measured
-from textassay.reproduce.joint_sweeps import TEMPERATURES, dominance_checks
+from textassay.reproduce.joint.sweeps import TEMPERATURES, dominance_checks
 from textassay.reproduce.result import CurveAt, Line, NamedPoint, Numbers, Panel, Reproduction, Row, Run, by_model
 from textassay.reproduce.sweeps import N_PARTS, TOKENIZER, generate
 

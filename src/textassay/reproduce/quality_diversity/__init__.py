@@ -1,0 +1,1 @@
+"""Tables and figures of the paper on quality-diversity pairs (Li et al. 2020)."""

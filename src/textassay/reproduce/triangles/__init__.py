@@ -1,0 +1,1 @@
+"""Tables and figures of the triangle-rank paper (Chan et al. 2022)."""
