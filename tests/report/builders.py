@@ -26,6 +26,7 @@ from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import Meaning, Region, UnmatchedText
 from textassay.studies.compare.result import Column, Comparison
 from textassay.studies.conditional.result import Conditional, CurvePoint, ItemOutcome, Sensitivity, SystemColumn
+from textassay.studies.contests import Contest
 from textassay.studies.finding import Verdict
 from textassay.studies.huse.item_votes import kind_of as kind_of_item
 from textassay.studies.huse.result import (
@@ -38,7 +39,7 @@ from textassay.studies.huse.result import (
     RaterFacts,
     StabilityPoint,
 )
-from textassay.studies.outcome import Contest, Outcome
+from textassay.studies.outcome import Outcome
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -14,7 +14,7 @@ from textassay.report.html import MOST_BYTES
 from textassay.studies.compare.document import document
 from textassay.studies.compare.plots import plane_chart, strip_chart
 from textassay.studies.compare.result import Comparison
-from textassay.studies.outcome import Contest
+from textassay.studies.contests import Contest
 
 TWENTY = [f"model-{i}" for i in range(20)]
 TWENTY_METRICS = [(metric, order) for metric in ("cr", "nrr", "bleu", "self_bleu") for order in range(1, 6)]

@@ -7,8 +7,7 @@ import pytest
 
 from tests.report.builders import comparison
 from textassay.studies.compare.result import Comparison
-from textassay.studies.contests import contest_table, paired
-from textassay.studies.outcome import Contest
+from textassay.studies.contests import Contest, contest_table, paired
 
 
 def two(first: float, second: float, *, better: str, n: int = 500, interval: bool = True) -> Comparison:

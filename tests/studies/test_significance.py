@@ -18,9 +18,8 @@ from textassay.studies.compare.verdict import Setting
 from textassay.studies.compare.verdict import judge as judge_candidate
 from textassay.studies.conditional.tables import metric_table
 from textassay.studies.conditional.verdict import Evidence, judge_system
-from textassay.studies.contests import paired
+from textassay.studies.contests import Contest, paired
 from textassay.studies.huse.verdict import judge as judge_scores
-from textassay.studies.outcome import Contest
 
 COMPARED, CONDITIONAL, HUSE = (
     comparison(["a"], metrics=[("cnd", 2)]),

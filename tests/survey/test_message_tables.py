@@ -11,7 +11,7 @@ from textassay.cli.main import run
 from textassay.errors import InputError
 from textassay.survey import templates
 from textassay.survey.create.wording import page_wording
-from textassay.survey.messages import SHIPPED, checked, messages_of, read_messages, shipped
+from textassay.survey.messages.tables import SHIPPED, checked, messages_of, read_messages, shipped
 from textassay.survey.model import TYPICALITY, Study
 
 ENGLISH = shipped("en").texts

@@ -8,11 +8,32 @@ from textassay.corpus.printable import many, shortened
 from textassay.document.blocks import Cell, Head, Row, Table
 from textassay.document.words import number, p_text, spread
 from textassay.inference.p_values import holm, is_significant
-from textassay.inference.result import Result
-from textassay.studies.outcome import Contest, Outcome
+from textassay.inference.result import Result, one_nan
+from textassay.studies.outcome import Outcome
 
 # Differences in the table of a report; the others are less clear.
 _MOST = 60
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Two candidates compared on one metric against the same reference: `estimate` is first minus second.
+
+    `adjusted` is the p-value corrected for all such comparisons (Holm).
+    """
+
+    first: str
+    second: str
+    label: str
+    estimate: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float = math.nan
+
+    def __post_init__(self) -> None:
+        for name in ("estimate", "low", "high", "p_value", "adjusted"):
+            object.__setattr__(self, name, one_nan(getattr(self, name)))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -22,7 +22,7 @@ from textassay.document.blocks import Chart, Document, walk
 from textassay.document.plot import Plot
 from textassay.errors import InputError
 from textassay.inference.plan import Plan
-from textassay.inference.result import Result, one_nan, setting_fields
+from textassay.inference.result import Result, setting_fields
 from textassay.metrics.registry import Request, all_metrics, label_under
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.codec import from_fields, to_fields
@@ -86,27 +86,6 @@ def read_settings(details: Mapping[str, Any]) -> Settings:
     """The settings among the details of a JSON file."""
     plain = details.get("settings", {})
     return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
-
-
-@dataclass(frozen=True)
-class Contest:
-    """Two candidates compared on one metric against the same reference: `estimate` is first minus second.
-
-    `adjusted` is the p-value corrected for all such comparisons (Holm).
-    """
-
-    first: str
-    second: str
-    label: str
-    estimate: float
-    low: float
-    high: float
-    p_value: float
-    adjusted: float = math.nan
-
-    def __post_init__(self) -> None:
-        for name in ("estimate", "low", "high", "p_value", "adjusted"):
-            object.__setattr__(self, name, one_nan(getattr(self, name)))
 
 
 def label_of(result: Result) -> str:

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.cli.refusal import assert_refused
 from tests.cli.survey.test_survey_command import answer_all
-from textassay.survey.messages import source_of
+from textassay.survey.messages.tables import source_of
 from textassay.survey.store.study_store import Store
 
 

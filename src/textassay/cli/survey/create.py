@@ -59,7 +59,7 @@ def create(
     from textassay.survey.create.remarks import unknown_token
     from textassay.survey.create.wording import page_wording, with_unknown
     from textassay.survey.links import Addresses
-    from textassay.survey.messages import SHIPPED
+    from textassay.survey.messages.tables import SHIPPED
     from textassay.survey.model import Study
     from textassay.survey.store.study_store import Store
 

@@ -15,7 +15,7 @@ def messages(
     from textassay.cli.outputs import write
     from textassay.corpus.printable import quoted, shortened
     from textassay.errors import InputError
-    from textassay.survey.messages import SHIPPED, source_of
+    from textassay.survey.messages.tables import SHIPPED, source_of
 
     if language not in SHIPPED:
         raise InputError(f"language '{shortened(language, 60)}'; wanted one of {quoted(list(SHIPPED))}")

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 from textassay.corpus.item_set import ItemSet
 from textassay.inference.result import Result, one_nan
 from textassay.studies.codec import from_fields, to_fields
+from textassay.studies.contests import Contest
 from textassay.studies.finding import Verdict
-from textassay.studies.outcome import Contest, Outcome, ResultColumn, Settings, known, plain_row
+from textassay.studies.outcome import Outcome, ResultColumn, Settings, known, plain_row
 from textassay.version import __version__
 
 # How alike the answers to one prompt are, the worst first, and what people read for it: all are one text word for word,

@@ -38,8 +38,9 @@ from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material, Settings
 from textassay.studies.answers.result import Answers, FileClasses, PromptAnswers, SystemAnswers
 from textassay.studies.answers.verdict import judged
+from textassay.studies.contests import Contest
 from textassay.studies.finding import Verdict
-from textassay.studies.outcome import Contest, settings_of
+from textassay.studies.outcome import settings_of
 
 # What is measured if nothing is named; the first metric that can be measured ranks the systems.
 DEFAULT_METRICS = ("meanings", "wordings", "distinct:n=2", "self_bleu:n=4", "vendi", "dissimilarity")

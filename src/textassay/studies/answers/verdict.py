@@ -12,8 +12,8 @@ from textassay.inference.result import Result
 from textassay.metrics.effects import EFFECTS
 from textassay.metrics.registry import find_metric
 from textassay.studies.answers.result import KINDS, SystemAnswers, usual_n
+from textassay.studies.contests import Contest
 from textassay.studies.finding import Finding, Verdict
-from textassay.studies.outcome import Contest
 
 # From this share of prompts with one answer a system has collapsed; with fewer it repeats itself.
 COLLAPSED = 0.5

@@ -14,10 +14,10 @@ from textassay.studies.codec import built, from_fields, plain, read_sized, sized
 from textassay.studies.compare.differences import Phrase
 from textassay.studies.compare.meaning import Meaning
 from textassay.studies.compare.measuring.equal_lengths import EqualLengths
+from textassay.studies.contests import Contest
 from textassay.studies.finding import Finding, Verdict
 from textassay.studies.gate.result import Gate
 from textassay.studies.outcome import (
-    Contest,
     Outcome,
     ResultColumn,
     Settings,

@@ -10,9 +10,9 @@ from textassay.corpus.item_set import Item, ItemSet
 from textassay.inference.items.misses import Miss
 from textassay.inference.result import Result
 from textassay.studies.codec import built, from_fields, plain, to_fields
+from textassay.studies.contests import Contest
 from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
-    Contest,
     Outcome,
     ResultColumn,
     Settings,

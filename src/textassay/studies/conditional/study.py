@@ -40,7 +40,8 @@ from textassay.studies.answers.study import answers
 from textassay.studies.conditional.result import Conditional, ItemOutcome, Sensitivity, SystemColumn
 from textassay.studies.conditional.sensitivity import sensitivity_of
 from textassay.studies.conditional.verdict import Evidence, judge_system
-from textassay.studies.outcome import Contest, settings_of
+from textassay.studies.contests import Contest
+from textassay.studies.outcome import settings_of
 
 HUMAN = "human"
 _NOTHING = Combined({})

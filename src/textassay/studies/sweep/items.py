@@ -16,8 +16,9 @@ from textassay.models.base import Generator
 from textassay.studies.compare.result import Column
 from textassay.studies.conditional.result import Conditional, SystemColumn
 from textassay.studies.conditional.study import conditional
+from textassay.studies.contests import Contest
 from textassay.studies.finding import NO_TEST, Finding
-from textassay.studies.outcome import Contest, Settings
+from textassay.studies.outcome import Settings
 from textassay.studies.sweep.best import Best, loss
 from textassay.studies.sweep.grid import GridPoint
 from textassay.studies.sweep.result import SettingColumn, Sweep

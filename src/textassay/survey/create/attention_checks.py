@@ -6,7 +6,7 @@ from itertools import count
 from textassay.corpus.printable import quoted, shortened
 from textassay.errors import InputError
 from textassay.survey.create.records import Record, read_records, text_field
-from textassay.survey.messages import Messages, messages_of, shipped
+from textassay.survey.messages.tables import Messages, messages_of, shipped
 from textassay.survey.model import Choice, Study, SurveyItem
 
 SOURCE = "check"

@@ -8,7 +8,7 @@ from typing import Any
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.values import kind_of, read_toml
 from textassay.errors import InputError
-from textassay.survey.messages import SHIPPED, Messages, checked, read_messages, shipped
+from textassay.survey.messages.tables import SHIPPED, Messages, checked, read_messages, shipped
 from textassay.survey.model import TYPICALITY, Choice
 
 _TEXTS = ("title", "introduction", "consent", "context_intro", "question", "note", "thanks")

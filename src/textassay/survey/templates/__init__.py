@@ -1,17 +1,1 @@
-"""The templates of the rating page, the admin page and Mechanical Turk, and their Jinja environment."""
-
-from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-
-@cache
-def environment() -> Environment:
-    """The environment of all templates; pages with more filters or globals use an overlay."""
-    return Environment(
-        loader=PackageLoader("textassay.survey", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+"""The templates of the rating page, the admin page and Mechanical Turk."""

@@ -15,10 +15,10 @@ from numpy.random import Generator
 from textassay.corpus.printable import many
 from textassay.corpus.sample import stream
 from textassay.errors import InputError
-from textassay.survey.messages import messages_of
+from textassay.survey.messages.tables import messages_of
 from textassay.survey.model import Study, SurveyItem
 from textassay.survey.store.export import csv_line
-from textassay.survey.templates import environment
+from textassay.survey.templates.environment import environment
 
 # Mechanical Turk's limit on the page of a HIT with its texts filled in, in bytes.
 LARGEST_PAGE = 65_535

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from textassay.survey.messages import messages_of
+from textassay.survey.messages.tables import messages_of
 from textassay.survey.store.study_store import Store
 from textassay.survey.web.access import Access
 from textassay.survey.web.admin_page import AdminPage

@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment
 from starlette.responses import HTMLResponse, Response
 
-from textassay.survey.messages import Messages, shipped
-from textassay.survey.templates import environment
+from textassay.survey.messages.tables import Messages, shipped
+from textassay.survey.templates.environment import environment
 
 
 class Problem(Exception):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.survey.conftest import ITEMS, STUDY, Site
 from tests.survey.web.forms import TestClient, answer, begin, forms, heading, join, status, undo
-from textassay.survey.messages import shipped
+from textassay.survey.messages.tables import shipped
 from textassay.survey.store import progress as clock
 from textassay.survey.web.pages import Pages, Problem
 from textassay.survey.web.rating_page import STATUS

@@ -10,7 +10,7 @@ from textassay.inference.p_values import holm
 from textassay.inference.result import Result
 from textassay.metrics.registry import Request
 from textassay.studies.compare.measuring.measurer import CandidateMeasured
-from textassay.studies.outcome import Contest
+from textassay.studies.contests import Contest
 
 
 def contests(
