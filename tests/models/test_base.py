@@ -86,6 +86,7 @@ def test_fields_leave_out_defaults() -> None:
 def test_scores_count_texts_of_probability_zero() -> None:
     scores = Scores(np.array([-2.0, -np.inf]), np.array([4, 1]))
     assert (len(scores), scores.n_zero) == (2, 1)
+    assert scores.per_token.tolist() == [-0.5, -math.inf]
 
 
 def test_prompts_must_be_one_per_text() -> None:

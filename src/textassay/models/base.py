@@ -134,6 +134,11 @@ class Scores:
         """The number of texts of probability 0."""
         return int(np.isneginf(self.log_probs).sum())
 
+    @property
+    def per_token(self) -> F64:
+        """The mean log-probability of a token of each text, the end included."""
+        return self.log_probs / self.n_tokens
+
 
 def concat_scores(parts: Sequence[Scores]) -> Scores:
     """The scores of several runs of texts as one."""
