@@ -86,6 +86,8 @@ def test_the_table_of_pyproject(folder: Path, run_command: Command) -> None:
     ("text", "message"),
     [
         ("tool.textassay = 1", "pyproject.toml: tool.textassay: 1; wanted a table"),
+        ("[tool]\ntextassay = 1", "pyproject.toml: tool.textassay: 1; wanted a table"),
+        ('[ tool . "textassay" ]\ncompare = 1', "pyproject.toml: tool.textassay: compare: 1; wanted a table"),
         ('tool = "tool.textassay"', "pyproject.toml: tool: 'tool.textassay'; wanted a table"),
     ],
 )
@@ -98,7 +100,8 @@ def test_what_is_no_table_in_pyproject_is_one_line(folder: Path, run_command: Co
 
 WRONG = [
     ("[compare", "textassay.toml: not valid TOML: "),
-    ("x = 1", "textassay.toml: x: unknown table; wanted one of 'options', 'studies', 'compare'"),
+    ("x = 1", "textassay.toml: x: an option outside of a table; wanted it in [options] or in that of a command"),
+    ("[x]", "textassay.toml: x: unknown table; wanted one of 'options', 'studies', 'compare'"),
     ("[compar]", "textassay.toml: compar: unknown table; wanted 'compare'"),
     ("compare = 1", "textassay.toml: compare: 1; wanted a table"),
     ("[compare]\nlvel = 1", "textassay.toml: compare.lvel: no option of compare; wanted 'level'"),
@@ -139,7 +142,7 @@ def test_a_wrong_file_is_one_line(content: str, said: str, folder: Path, run_com
         ("[studies.b]\ncommand = 'compare'", "textassay.toml: no study 'a'; wanted one of 'b'"),
         ("[studies.a]", "textassay.toml: studies.a.command: nothing; wanted the name of a command"),
         ("[studies.a]\ncommand = 'compaer'", "textassay.toml: studies.a.command: 'compaer'; wanted 'compare'"),
-        ("[studies.a]\ncommand = 'run'", "textassay.toml: studies.a.command: 'run'; wanted"),
+        ("[studies.a]\ncommand = 'run'", "textassay.toml: studies.a.command: 'run'; wanted one of 'compare'"),
         ("[studies.a]\ncommand = 'survey'", "textassay.toml: studies.a.command: 'survey'; wanted"),
         (
             "[studies.a]\ncommand = 'compare'\narguments = 'x'",

@@ -170,7 +170,6 @@ def test_unknown_encoding(here: Path, encoding: str) -> None:
         ('{"text": "a"', None, "not valid JSON: Expecting ',' delimiter (column 13)"),
         ('{"text": "a"} x', None, "not valid JSON: Extra data (column 15)"),
         ("a cat", None, "not valid JSON: Expecting value (column 1)"),
-        ('{"text": "a", "p": NaN}', None, "not valid JSON: NaN is not a JSON number"),
         ('{"text": "a", "text": "b"}', None, "not valid JSON: the key 'text' appears twice"),
         ('"a\x00b"', None, "not valid JSON: Invalid control character at (column 3)"),
         ("[" * 100_000, None, "not valid JSON: nested too deeply"),

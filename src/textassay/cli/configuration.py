@@ -1,6 +1,7 @@
 """The configuration of the current folder: options of commands, and named studies, in a TOML file."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from textassay.errors import InputError
 FILES = ("textassay.toml", "pyproject.toml")
 _OPTIONS, _STUDIES = "options", "studies"
 _COMMAND, _ARGUMENTS = "command", "arguments"
+# Where our table may begin: `[tool.textassay]`, in any spelling, or within the table `[tool]`.
+_TABLE = re.compile(rb"tool[\"']?\s*\.\s*[\"']?textassay|\[\s*[\"']?tool[\"']?\s*\]")
 
 
 @dataclass(eq=False)
@@ -50,7 +53,8 @@ def read_configuration(root: Any) -> Configuration:
 def _names_us(path: str) -> bool:
     """Whether the file mentions textassay in its first MiB; every command asks, so nothing is imported for it."""
     with open(path, "rb") as file:
-        return b"tool.textassay" in file.read(1 << 20)
+        content = file.read(1 << 20)
+    return b"textassay" in content and _TABLE.search(content) is not None
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -75,6 +79,8 @@ def _check_tables(found: Configuration, root: Any) -> None:
     known = [_OPTIONS, _STUDIES, *root.commands]
     for name, table in found.tables.items():
         if name not in known:
+            if not isinstance(table, dict):
+                raise found.error(name, "an option outside of a table", f"it in [{_OPTIONS}] or in that of a command")
             raise found.error(name, "unknown table", _one_of(name, known))
         if not isinstance(table, dict):
             raise found.error(name, _shown(table), "a table")
@@ -174,7 +180,9 @@ def study_words(found: Configuration, root: Any, name: str) -> list[str]:
         raise found.error(f"{key}.{_COMMAND}", _shown(words), "the name of a command")
     command, path = _command_of(root, words.split())
     if path != words.split() or not path or hasattr(command, "commands") or path == ["run"]:
-        raise found.error(f"{key}.{_COMMAND}", _shown(words), _one_of(words, list(root.commands)))
+        raise found.error(
+            f"{key}.{_COMMAND}", _shown(words), _one_of(words, [one for one in root.commands if one != "run"])
+        )
     if not isinstance(arguments, list) or not all(isinstance(value, str) for value in arguments):
         raise found.error(f"{key}.{_ARGUMENTS}", _shown(arguments), "a list of strings")
     return [*path, *arguments]

@@ -298,14 +298,14 @@ def _counted(opened: Opened, wanted: Wanted, found: Found) -> Iterator[Rows]:
     total = 0
     has_text = False
     for table in opened.tables:
-        count = 0
+        count, left_out = 0, found.reading.left_out.total()
         are_lines = opened.unit == "line" and not table.head.fields and table.head.records is None
         for part in table_rows(table, wanted, found):
             rows = replace(part, are_lines=are_lines)
             has_text = has_text or pc.any(is_not_blank(rows.texts)).as_py() is True
             count += len(rows)
             yield rows
-        if not count:
+        if not count and found.reading.left_out.total() == left_out:
             found.notes["empty file"] += 1
         total += count
     if has_text:
@@ -433,6 +433,9 @@ def _parsed_source(value: str) -> tuple[str | None, str, str | None]:
     """Name, path and field."""
     if os.path.lexists(value):
         return None, value, None
+    name, _, last = value.partition("=")
+    if name.strip() and os.path.lexists(last):
+        return name.strip(), last, None
     path, field = split_field(value)
     name, separator, last = path.partition("=")
     is_named = bool(separator and name.strip() and last) and not os.path.lexists(path)

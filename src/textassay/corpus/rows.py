@@ -31,6 +31,10 @@ CONTEXTS = ("prompt", "instruction", "question", "context", "input")
 IDS = ("id", "uid")
 # The field with the reason why a generated text ended.
 FINISH = "finish_reason"
+# The usual name of the field with the system, of which a note tells the values where nobody asked for it, if they are
+# so few.
+MODEL = "model"
+_MOST_MODELS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +84,12 @@ class Layout:
     id: str | None = None
     finish: str | None = None
     system: str | None = None
+    model: str | None = None
 
     @property
     def names(self) -> list[str]:
         """Every field that is read, once."""
-        several = (self.text, self.group, *self.contexts, self.id, self.finish, self.system)
+        several = (self.text, self.group, *self.contexts, self.id, self.finish, self.system, self.model)
         return list(dict.fromkeys(name for name in several if name is not None))
 
 
@@ -92,7 +97,7 @@ def layout_of(names: list[str], where: str, wanted: Wanted, *, textual: Callable
     """The fields to read from a source with these names; the group's field is never taken for the text.
 
     >>> layout_of(["id", "prompt", "output"], "x.csv:1", Wanted(group="prompt"), textual=lambda: ["prompt", "output"])
-    Layout(text='output', group='prompt', contexts=('prompt',), id='id', finish=None, system=None)
+    Layout(text='output', group='prompt', contexts=('prompt',), id='id', finish=None, system=None, model=None)
     """
     group, system = wanted.group, wanted.system
     for name, of in ((group, "group"), (system, "system")):
@@ -103,7 +108,8 @@ def layout_of(names: list[str], where: str, wanted: Wanted, *, textual: Callable
     others = [name for name in names if name != text and names.count(name) == 1]
     contexts = tuple(name for name in CONTEXTS if name in others)
     identity = next((name for name in IDS if name in others), None)
-    return Layout(text, group, contexts, identity, FINISH if FINISH in others else None, system)
+    finish, model = (name if name in others else None for name in (FINISH, MODEL))
+    return Layout(text, group, contexts, identity, finish, system, model if system is None else None)
 
 
 def pick_field(names: list[str], where: str, *, field: str | None, textual: Callable[[], list[str]]) -> str:
@@ -316,11 +322,12 @@ def table_rows(table: OpenTable, wanted: Wanted, found: Found) -> Iterator[Rows]
         seen = f"{table.head.where}: no format that tells reasoning from answers; "
         raise InputError(seen, Setting("text", wanted.kind), " is for the files of known tools")
     steps = None if wanted.text is None or wanted.text in table.head.fields else parse_path(wanted.text)
-    if steps is not None:
+    if steps is not None and (table.head.fields or table.head.records is not None):
         yield from _path_rows(table, steps, wanted, found)
         return
     layout = _layout(table.head, wanted)
     total, first = 0, None
+    models: dict[str | None, None] = {}
     for part in table.parts(None if layout is None else layout.names):
         total += len(part)
         first = part if first is None else first
@@ -329,7 +336,12 @@ def table_rows(table: OpenTable, wanted: Wanted, found: Found) -> Iterator[Rows]
             found.chosen = (layout.text, part.where) if len(part.fields) > 1 or part.records is None else None
             found.notes[f"texts read from the field {quoted([layout.text])}"] = 1
         texts = _texts(part, layout, wanted)
+        if layout is not None and layout.model is not None and len(models) <= _MOST_MODELS:
+            models |= dict.fromkeys(pc.unique(_labels_of(part, layout.model)).to_pylist())
         yield _rows(texts, layout or Layout(TEXT_FIELD), part)
+    if 1 < len(models) <= _MOST_MODELS:
+        several = quoted([name or "none" for name in models])
+        found.notes[f'texts of {len(models)} models ({several}) in one sample: --by model (in Python by="model")'] = 1
     if total == 1 and first is not None and found.chosen is not None:
         _check_flat(first, found.chosen[0])
 
@@ -391,12 +403,15 @@ def _path_rows(table: OpenTable, steps: Sequence[Step], wanted: Wanted, found: F
     for part in table.parts(None):
         texts: list[str] = []
         others: list[list[Any]] = []
+        n_records = 0
         for row, record in enumerate(row_mappings(part)):
+            n_records += 1
             values = values_at(record, steps)
             first = first or shown_paths(record)
             missing, seen = missing + (not values), seen + len(values)
             texts += [_string_at(value, wanted.text or "", part.place(row)) for value in values]
             others += [_beside(record, wanted)] * len(values)
+        missing += len(part) - n_records
         columns = list(zip(*others, strict=True)) or [()] * 5
         groups, contexts, ids, finishes, systems = (labels(list(column)) for column in columns)
         valid = _valid_texts(texts, part.where)

@@ -34,12 +34,12 @@ def json_lines(block: str) -> list[str]:
 def decode_line(line: str, where: str, number: int) -> Any:
     """The value of one line, None for a blank one; the place of a line that is in order is never written out."""
     try:
-        value, end = DECODER.raw_decode(line)
+        value, end = RECORD_DECODER.raw_decode(line)
         if end == len(line):
             return value
     except (ValueError, RecursionError):
         pass
-    return decode_json(line, f"{where}:{number}") if line.strip() else None
+    return decode_json(line, f"{where}:{number}", decoder=RECORD_DECODER) if line.strip() else None
 
 
 def has_json_lines(text: str) -> bool:
@@ -58,7 +58,7 @@ def has_json_lines(text: str) -> bool:
     return True
 
 
-def decode_json(text: str, where: str) -> Any:
+def decode_json(text: str, where: str, *, decoder: json.JSONDecoder | None = None) -> Any:
     """One JSON value, or an error that names the fault and its column.
 
     >>> decode_json('{"text": "a", "text": "b"}', "real.jsonl:3")
@@ -66,7 +66,7 @@ def decode_json(text: str, where: str) -> Any:
     textassay.errors.InputError: real.jsonl:3: not valid JSON: the key 'text' appears twice
     """
     try:
-        return DECODER.decode(text)
+        return (decoder or _STRICT_DECODER).decode(text)
     except json.JSONDecodeError as error:
         raise not_json(where, error.msg, error.lineno, error.colno) from None
     except (ValueError, RecursionError) as error:
@@ -132,7 +132,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 # Not pyarrow.json: it takes its types from the first block, joins lines that are broken, and counts no lines.
-DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+_STRICT_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+# For records: tools write scores of NaN and Infinity, as Python's own encoder does, beside texts that are in order.
+RECORD_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def string_array(texts: list[str], where: str, *, start: int = 1) -> pa.Array:

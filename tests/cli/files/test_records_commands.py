@@ -178,12 +178,19 @@ def test_a_name_and_a_field_per_file(tmp_path: Path, run_command: Command) -> No
     rows = [{"first": f"a {WORDS[n]}", "reply": {"texts": [f"b {word}" for word in WORDS[n:]]}} for n in range(8)]
     source = written(tmp_path / "x.jsonl", rows)
     odd = written(tmp_path / "b=c::d.jsonl", [{"text": f"d {word}"} for word in WORDS])
+    other = written(tmp_path / "e::f.jsonl", [{"text": f"e {word}"} for word in WORDS])
     options = ("--resamples", "0", "-m", "distinct:n=1", "--json", "-", "--quiet")
-    named = (f"one={source}::first", f"two={source}::reply.texts[*]", odd)
+    named = (f"one={source}::first", f"two={source}::reply.texts[*]", odd, f"odd={other}")
     found = json.loads(run_command("compare", odd, *named, *options, "--size", "all").stdout)
-    assert {one["name"]: one["n"] for one in found["candidates"]} == {"one": 8, "two": 100, "b=c::d": 16}
+    assert {one["name"]: one["n"] for one in found["candidates"]} == {"one": 8, "two": 100, "b=c::d": 16, "odd": 16}
     in_python = compare(odd, {"two": (source, "reply.texts[*]")}, metrics="distinct:n=1", n_resamples=0, size="all")
     assert in_python["two"]["distinct-1"].estimate == found["candidates"][1]["results"][0]["estimate"]
+    # A file without fields is read as it is; only the other one has the path.
+    lines = tmp_path / "x.txt"
+    lines.write_text("\n".join(WORDS) + "\n", encoding="utf-8")
+    mixed = ("--field", "reply.texts[*]", *options)
+    found = json.loads(run_command("compare", str(lines), f"my={source}", *mixed, "--size", "all").stdout)
+    assert (found["reference"]["n"], found["candidates"][0]["n"]) == (16, 100)
     outcome = run_command("compare", odd, f"one={source}::first", f"one={odd}")
     assert outcome.stderr == "textassay: two candidates have the name 'one'; wanted different names\n"
 

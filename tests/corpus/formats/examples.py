@@ -130,6 +130,14 @@ EXAMPLES: dict[str, Example] = {
         ["A cat."],
         ["2 lines of other filters", "1 duplicate"],
     ),
+    "lm-eval, messages to a chat endpoint": Example(
+        [
+            lm_eval(0, ["A cat."], arguments={"gen_args_0": {"arg_0": [json.dumps(asked)], "arg_1": {"until": []}}})
+            for asked in [[{"role": "system", "content": "S"}, {"role": "user", "content": "Q"}]]
+        ],
+        ["A cat."],
+        prompts=["system: S\nuser: Q"],
+    ),
     "lm-eval, older arguments": Example(
         [{**lm_eval(0, ["A cat."]), "arguments": [["Q0", {"until": ["\n"]}]]}], ["A cat."], prompts=["Q0"]
     ),
@@ -600,6 +608,41 @@ EXAMPLES: dict[str, Example] = {
         ["2 spans of agents, tools or workflows"],
         system="m",
     ),
+    "OpenTelemetry, events in the request of a log, instructions apart": Example(
+        [
+            {
+                "resourceLogs": [
+                    {
+                        "scopeLogs": [
+                            {
+                                "logRecords": [
+                                    {
+                                        "eventName": "gen_ai.client.inference.operation.details",
+                                        "spanId": str(number),
+                                        "attributes": [
+                                            {"key": name, "value": {"stringValue": json.dumps(value)}}
+                                            for name, value in {
+                                                "gen_ai.system_instructions": [{"type": "text", "content": "S"}],
+                                                "gen_ai.input.messages": [
+                                                    {"role": "user", "parts": [{"type": "text", "content": "Q"}]}
+                                                ],
+                                                "gen_ai.output.messages": [
+                                                    otel_message({"type": "text", "content": "A cat."})
+                                                ],
+                                            }.items()
+                                        ],
+                                    }
+                                    for number in range(2)
+                                ]
+                            }
+                        ]
+                    }
+                ]
+            }
+        ],
+        ["A cat.", "A cat."],
+        prompts=["system: S\nuser: Q"] * 2,
+    ),
     "OpenTelemetry, export request, on an event": Example(
         [
             {
@@ -720,6 +763,23 @@ EXAMPLES: dict[str, Example] = {
         ["A cat.", "A", "B"],
         ["read from 'response', 'multi_responses[*]'"],
     ),
+    "Ragas, several turns": Example(
+        [
+            {"user_input": [*asked, {"content": "A cat.", "type": "ai"}], "reference": "r"}
+            for asked in (
+                [{"content": "Q", "type": "human"}],
+                [
+                    {"content": "Hi", "type": "human"},
+                    {"content": "Yes?", "type": "ai"},
+                    {"content": "Q", "type": "human"},
+                ],
+            )
+        ]
+        + [{"user_input": [{"content": "Q", "type": "human"}], "reference": "r"}],
+        ["A cat.", "A cat."],
+        ["read from 'user_input[-1].content'", "1 empty text"],
+        prompts=["Q", "human: Hi\nai: Yes?\nhuman: Q"],
+    ),
     "MLflow": Example(
         [{"columns": ["inputs", "outputs", "token_count"], "data": [["Q", "A cat.", 2], ["Q", "A dog.", 2]]}],
         ["A cat.", "A dog."],
@@ -744,6 +804,28 @@ EXAMPLES: dict[str, Example] = {
         ],
         ["A cat.", "A cat."],
         ["1 error", "1 duplicate"],
+        system="m",
+    ),
+    "OpenAI hosted evaluations, as the interface lists them": Example(
+        [
+            {
+                "object": "eval.run.output_item",
+                "run_id": "r",
+                "datasource_item_id": number,
+                "datasource_item": {"q": "Q"},
+                "sample": {
+                    "input": [{"role": "user", "content": "Q"}],
+                    "output": [{"role": "assistant", "content": "A cat."}],
+                    "finish_reason": "length",
+                    "model": "m",
+                },
+            }
+            for number in range(2)
+        ],
+        ["A cat.", "A cat."],
+        ["read from 'sample.output[*].content'", "2 texts that a limit of the length cut off"],
+        prompts=["Q", "Q"],
+        ids=["0", "1"],
         system="m",
     ),
     "chat messages": Example(

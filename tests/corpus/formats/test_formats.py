@@ -3,6 +3,7 @@
 import copy
 import csv
 import json
+import math
 import os
 import struct
 import time
@@ -26,12 +27,14 @@ from tests.corpus.formats.examples import (
     EXAMPLES,
     REFUSED,
     Example,
+    anthropic,
     batch,
     choice,
     inspect_log,
     inspect_sample,
     lm_eval,
     promptfoo,
+    text_part,
 )
 from textassay.corpus.formats import inspect_files
 from textassay.corpus.formats.contents import read_contents
@@ -235,6 +238,74 @@ def test_equal_numbers_of_different_prompts_are_no_duplicates(tmp_path: Path) ->
     assert sample.texts.to_pylist() == ["Yes", "Yes"]
     # Two runs that were appended to one file are one.
     assert len(read_sample([lm_eval(0, ["Yes"]), lm_eval(0, ["Yes"])])) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda run: batch("a", choice("A cat."), id=run),
+        lambda run: {
+            **batch("a"),
+            "response": {"status_code": 200, "body": {"id": run, "choices": [choice("A cat.")]}},
+        },
+        lambda run: {**(found := anthropic("a", text_part("A cat."))), "result": put(found["result"], id=run)},
+        lambda run: inspect_log(inspect_sample(1, "A cat.", uuid=run)),
+        lambda run: {"id": run, "object": "chat.completion", "model": "m", "choices": [choice("A cat.")]},
+        lambda run: {
+            "sample_id": "1",
+            "model_id": "m",
+            "evaluation_id": run,
+            "input": {"raw": "Q"},
+            "output": {"raw": ["A cat."]},
+        },
+    ],
+    ids=["line of a batch", "reply in a batch", "Anthropic", "inspect", "replies", "Every Eval Ever"],
+)
+def test_equal_texts_of_several_runs_are_samples(reply: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
+    """Asking the same batch again is one way to get several samples per prompt; a copy of a file has none."""
+    for name, run in (("a", "one"), ("b", "two"), ("c", "two")):
+        jsonl(tmp_path / f"{name}.jsonl", [reply(run)])
+    contents = read_contents(str(tmp_path / "*.jsonl"))
+    records = list(contents)
+    assert [(record.text, record.sample) for record in records] == [("A cat.", 0), ("A cat.", 1)]
+    assert contents.left_out == {"duplicate|duplicates": 1}
+    written = tmp_path / "records.json"
+    written.write_text("".join(read_contents(str(tmp_path / "*.jsonl")).lines()), encoding="utf-8")
+    assert len(list(read_contents(written))) == 2
+    # Nothing is left of the third file, but it is not empty.
+    assert "empty file" not in read_sample(str(tmp_path / "*.jsonl")).notes
+
+
+def put(result: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**result, "message": {**result["message"], **more}}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"choices": [{"text": "A cat."}]}, "choices[*].text"),
+        ({"output": [{"type": "message", "content": [text_part("A cat.")]}]}, "output[*].content[*].text"),
+        ({"choices": [choice("A cat.")]}, "choices[*].message.content"),
+    ],
+)
+def test_the_field_of_a_batch_is_that_of_its_endpoint(body: dict[str, Any], field: str) -> None:
+    note = read_sample([{"custom_id": "a", "response": {"status_code": 200, "body": body}}]).notes[-1]
+    assert f"1 text read from 'response.body.{field}'" in note
+
+
+def test_lines_that_are_no_records_are_counted(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "x.jsonl", [lm_eval(0, ["A cat."]), "a string", None, lm_eval(1, ["A dog."])])
+    assert "left out: 2 lines or values without fields" in read_sample(path).notes[-1]
+    assert "2 records without 'resps[*][*]' left out" in read_sample(path, field="resps[*][*]").notes
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.json"])
+def test_scores_that_are_no_numbers_do_not_matter(name: str, tmp_path: Path) -> None:
+    """Python writes NaN and Infinity into JSON, and so do the logs of inspect and of trainers."""
+    records = [{**lm_eval(0, ["A cat."]), "acc": math.nan}, {**lm_eval(1, ["A dog."]), "acc": -math.inf}]
+    path = tmp_path / name
+    path.write_text(json.dumps(records) if name == "x.json" else "\n".join(map(json.dumps, records)), encoding="utf-8")
+    assert read_sample(path).texts.to_pylist() == ["A cat.", "A dog."]
 
 
 def test_tasks_with_and_without_texts_in_one_pattern(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from textassay.corpus.readers import read_sample
+from textassay.corpus.readers import read_sample, read_systems
 from textassay.errors import InputError
 
 RECORDS = [
@@ -44,6 +44,16 @@ def test_paths(path: str, texts: list[str], tmp_path: Path) -> None:
 
 def test_a_field_with_a_dot_in_its_name_comes_before_a_path() -> None:
     assert read_sample([{"a.b": "A cat.", "a": {"b": "A dog."}}], field="a.b").texts.to_pylist() == ["A cat."]
+
+
+def test_several_models_in_one_sample_are_told() -> None:
+    """In records of no known tool a field called model may be anything, so they are read and a note names it."""
+    records = [{"model": model, "text": f"{model} {n}"} for n in range(10) for model in ("a", "b")]
+    note = "texts of 2 models ('a', 'b') in one sample: --by model (in Python by=\"model\")"
+    assert read_sample(records).notes == (note,)
+    assert read_sample(records[::2]).notes == ()
+    assert read_sample([{**record, "model": str(n)} for n, record in enumerate(records * 2)]).notes == ()
+    assert note not in read_systems(records)["a"].notes
 
 
 def test_records_without_the_path_are_counted() -> None:

@@ -1,6 +1,7 @@
 """Output of batch APIs: OpenAI, Azure, Groq and vLLM, Anthropic; and replies of the same APIs, one per line."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from textassay.corpus.formats.format import Format, Raw, needs, without_texts
@@ -17,7 +18,7 @@ from textassay.corpus.formats.record import (
 )
 
 
-def _read_openai(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
+def _read_openai(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
         identity = label(raw.get("custom_id"))
         status = at(raw, "response", "status_code")
@@ -26,7 +27,21 @@ def _read_openai(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
         if failed or not isinstance(body, Mapping):
             yield Record(prompt_id=identity, error="error")
         else:
-            yield from reply_texts(body, prompt_id=identity)
+            reading.fields[f"response.body.{_field_of(body)}"] = None
+            reply = _together(label(raw.get("id")), label(at(body, "id")))
+            yield from (replace(record, reply=reply) for record in reply_texts(body, prompt_id=identity))
+
+
+def _together(*ids: str | None) -> str | None:
+    """Several ids as one; None where there is none."""
+    return " ".join(filter(None, ids)) or None
+
+
+def _field_of(body: Any) -> str:
+    """The path of the texts of a reply."""
+    if isinstance(at(body, "output"), list):
+        return "output[*].content[*].text"
+    return "choices[*].text" if at(body, "choices", 0, "text") is not None else "choices[*].message.content"
 
 
 def reply_texts(body: Any, *, prompt: str | None = None, prompt_id: str | None = None) -> Iterator[Record]:
@@ -86,8 +101,8 @@ def _read_anthropic(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
 def _anthropic_text(message: Any, prompt_id: str | None) -> Record:
     text, thought = content_of(at(message, "content"))
     number = None if prompt_id is None else 0
-    finish = finish_of(at(message, "stop_reason"))
-    return Record(text, label(at(message, "model")), None, prompt_id, number, thought, finish)
+    finish, reply = finish_of(at(message, "stop_reason")), label(at(message, "id"))
+    return Record(text, label(at(message, "model")), None, prompt_id, number, thought, finish, reply=reply)
 
 
 def _read_replies(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
@@ -95,13 +110,11 @@ def _read_replies(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
         if at(raw, "error"):
             yield Record(error="error")
             continue
-        identity = label(raw.get("id"))
+        reading.fields[_field_of(raw)] = None
+        reply = label(raw.get("id"))
         for index, record in enumerate(reply_texts(raw)):
             # Choices of one reply may be equal; a reply that is logged twice is a duplicate.
-            if identity is None or reading.is_new("reply", identity, record.text, index):
-                yield record
-            else:
-                reading.left_out["duplicate|duplicates"] += 1
+            yield record if reply is None else replace(record, sample=index, reply=reply)
 
 
 FORMATS = (

@@ -24,7 +24,7 @@ from textassay.corpus.item_files import (
 )
 from textassay.corpus.printable import many, quoted
 from textassay.corpus.readers import opened_rows
-from textassay.corpus.rows import Found, Rows, Wanted
+from textassay.corpus.rows import MODEL, Found, Rows, Wanted
 from textassay.corpus.tables import AnySource, Opened, OpenTable
 from textassay.errors import InputError
 
@@ -51,16 +51,12 @@ def _has_items(names: set[str]) -> bool:
     return bool(is_wide) or {SOURCE, TEXT} <= names or {IMAGE, CAPTION} <= names
 
 
-# The field of the system in records of no known tool, where nobody names one.
-_MODEL = "model"
-
-
 def _record_file(opened: Opened, records: Wanted, first: Sequence[OpenTable], notes: Counter[str]) -> ItemFile:
     """Records with one text each, gathered by prompt; without a prompt they are an error."""
     found = Found(notes)
     fields = list(first[0].head.fields) if first else []
-    if records.system is None and _MODEL in fields:
-        records = replace(records, system=_MODEL)
+    if records.system is None and MODEL in fields:
+        records = replace(records, system=MODEL)
     rows = opened_rows(opened, records, found)
     by_id = rows.ids if found.form is not None and rows.ids is not None and not rows.ids.null_count else None
     keys = next((column for column in (by_id, rows.contexts, rows.ids) if column is not None), None)

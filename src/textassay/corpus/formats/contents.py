@@ -78,7 +78,7 @@ class Contents:
         """The records as JSON Lines, which are read back as the same records."""
         for record in self:
             fields = asdict(record)
-            del fields["error"]
+            del fields["error"], fields["reply"]
             if record.partition is None:
                 del fields["partition"]
             yield json_line(fields)

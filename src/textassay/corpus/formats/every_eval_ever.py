@@ -29,13 +29,13 @@ def _read(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
         system, identity = label(raw.get("model_id")), label(raw.get("sample_id"))
         prompt = prompt_of(at(raw, "input", "raw"))
-        error = label(raw.get("error"))
+        error, run = label(raw.get("error")), label(raw.get("evaluation_id"))
         reading.fields["messages[*].content" if at(raw, "output", "raw") is None else "output.raw[*]"] = None
         finishes = from_json(at(raw, "metadata", _FINISHES))
         for index, (text, thought) in enumerate(_texts(raw)):
             content, reasoning = content_of(text)
             finish = finish_of(at(finishes, index))
-            yield Record(content, system, prompt, identity, index, thought or reasoning, finish, error)
+            yield Record(content, system, prompt, identity, index, thought or reasoning, finish, error, reply=run)
 
 
 def _texts(raw: Raw) -> Iterator[tuple[Any, str | None]]:

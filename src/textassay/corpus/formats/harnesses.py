@@ -11,6 +11,7 @@ from textassay.corpus.formats.record import (
     at,
     content_of,
     finish_of,
+    from_json,
     items_at,
     label,
     prompt_of,
@@ -44,7 +45,7 @@ def _lm_eval_texts(raw: Raw, requests: list[list[Any]]) -> Iterator[Record]:
     if not responses:
         yield Record(prompt_id=identity)
     for index, repeats in enumerate(responses):
-        prompt = prompt_of(requests[index][0]) if index < len(requests) and requests[index] else None
+        prompt = _lm_eval_prompt(requests[index][0]) if index < len(requests) and requests[index] else None
         name = identity if len(responses) == 1 or identity is None else f"{identity}.{index}"
         for sample, text in enumerate(repeats if isinstance(repeats, list) else [repeats]):
             yield Record(string(text), prompt=prompt, prompt_id=name, sample=sample)
@@ -56,6 +57,11 @@ def _lm_eval_requests(arguments: Any) -> list[list[Any]]:
         found = [arguments[name] for name in sorted(arguments, key=lambda name: (len(str(name)), str(name)))]
         return [[at(one, "arg_0"), at(one, "arg_1")] for one in found]
     return [one for one in arguments if isinstance(one, list)] if isinstance(arguments, list) else []
+
+
+def _lm_eval_prompt(asked: Any) -> str | None:
+    """A prompt, or the messages to a chat endpoint, which are logged as JSON in a list of one string."""
+    return prompt_of(from_json(asked[0]) if isinstance(asked, list) and len(asked) == 1 else asked)
 
 
 def _generates(request: list[Any]) -> bool:
@@ -96,16 +102,17 @@ def _inspect_texts(sample: Any, system: str | None, reading: Reading) -> Iterato
         reading.kept["sample that a limit of the run ended|samples that a limit of the run ended"] += 1
     choices = items_at(sample, "output", "choices")
     failed = at(sample, "error") or (at(sample, "output", "error") if not choices else None)
-    epoch = whole(at(sample, "epoch"), 1)
+    epoch, run = whole(at(sample, "epoch"), 1), label(at(sample, "uuid"))
     if failed or not choices:
         error = "error" if failed else None
-        yield Record(string(at(sample, "output", "completion")), system, prompt, identity, epoch - 1, error=error)
+        completion = string(at(sample, "output", "completion"))
+        yield Record(completion, system, prompt, identity, epoch - 1, error=error, reply=run)
         return
     for index, choice in enumerate(choices):
         text, reasoning = content_of(at(choice, "message", "content"), resolve)
         finish = finish_of(at(choice, "stop_reason"))
         number = (epoch - 1) * len(choices) + index
-        yield Record(text, system, prompt, identity, number, reasoning, finish)
+        yield Record(text, system, prompt, identity, number, reasoning, finish, reply=run)
 
 
 def _read_helm(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:

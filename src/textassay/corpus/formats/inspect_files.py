@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from textassay.corpus.files import PER_VALUE, Budget, PackedBudget, Source, failures_named, open_regular
-from textassay.corpus.values import decode_json
+from textassay.corpus.values import RECORD_DECODER, decode_json
 from textassay.errors import InputError
 
 _MAGIC = b"PK\x03\x04"
@@ -24,7 +24,7 @@ _ZSTD = 93
 _HEADERS = ("header.json", "_journal/start.json")
 _WHOLE = re.compile(r"samples/(?P<name>.+_epoch_\d+)\.json")
 _PARTS = re.compile(r"samples/(?P<name>.+_epoch_\d+)/(?P<part>sample\.json|attachments/.+)")
-_KEPT = ("id", "epoch", "input", "output", "error", "limit", "invalidation")
+_KEPT = ("id", "uuid", "epoch", "input", "output", "error", "limit", "invalidation")
 _NAMED = re.compile(r"(?:attachment|tc)://(\w+)")
 # The fixed part of an entry's own header, and where it has the lengths of its name and of its extra field.
 _LOCAL_HEADER, _NAME_LENGTH, _EXTRA_LENGTH = 30, 26, 28
@@ -114,7 +114,7 @@ def _value(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo, pack
         text = content.decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{place}: byte 0x{content[error.start]:02x} is not valid utf-8") from None
-    return decode_json(text, place)
+    return decode_json(text, place, decoder=RECORD_DECODER)
 
 
 def _content(

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from textassay.corpus.files import PER_VALUE, Budget
 from textassay.corpus.printable import quoted
-from textassay.corpus.values import DECODER, not_json
+from textassay.corpus.values import RECORD_DECODER, not_json
 from textassay.errors import InputError
 
 # Characters that are decoded in one piece, and characters of the records of a part.
@@ -94,7 +94,7 @@ class _Text:
         while True:
             self.peek()
             try:
-                value, end = DECODER.raw_decode(self._text, self._start)
+                value, end = RECORD_DECODER.raw_decode(self._text, self._start)
             except json.JSONDecodeError as error:
                 if self._is_whole or not _may_be_cut(error, len(self._text)):
                     raise self.fault(error.msg, error.pos) from None

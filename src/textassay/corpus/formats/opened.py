@@ -53,7 +53,7 @@ def records_of(
 
     `prompts` are those of requests by id, for records that have no prompt of their own.
     """
-    raw: Iterator[Mapping[str, Any]] = (record for part in table.parts(None) for record in row_mappings(part))
+    raw = _raw_records(table, reading)
     first = next(raw, None)
     raw = raw if first is None else chain([first], raw)
     if first is not None and recognise(first) is not form:
@@ -64,6 +64,17 @@ def records_of(
         yield from _chunks(kept)
     except Refusal as error:
         raise InputError(f"{table.head.where}: {form.name}: {error}") from None
+
+
+def _raw_records(table: OpenTable, reading: Reading) -> Iterator[Mapping[str, Any]]:
+    """The records with fields; strings and nulls between them are counted."""
+    for part in table.parts(None):
+        n_records = 0
+        for record in row_mappings(part):
+            n_records += 1
+            yield record
+        if n_records < len(part):
+            reading.left_out["line or value without fields|lines or values without fields"] += len(part) - n_records
 
 
 def _unpacked(row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -56,6 +56,7 @@ class Record:
 
     `finish` is stop, length, filter, tool, refusal or the tool's own word, None where the file has none. A record with
     an `error` has no text. `partition` is the class of the text among those of its prompt, where the file has one.
+    `reply` identifies the reply or the run that the text is of, where the file does.
     """
 
     text: str | None = None
@@ -67,6 +68,7 @@ class Record:
     finish: str | None = None
     error: str | None = None
     partition: str | None = None
+    reply: str | None = None
 
     @property
     def prompt_name(self) -> str | None:
@@ -124,8 +126,9 @@ def digest_of(*parts: object) -> bytes:
 def kept_records(records: Iterator[Record], reading: Reading, text: TextKind = "answer") -> Iterator[Record]:
     """The records with a text; the others are counted by reason, and so are exact duplicates.
 
-    A record is a duplicate if system, prompt, id, number of the sample and text are those of another one: files of
-    several tasks number the prompts of each. A record that the file does not number is a further sample of its prompt.
+    A record is a duplicate if system, prompt, id, reply, number of the sample and text are those of another one: files
+    of several tasks number the prompts of each. A record that the file does not number is a further sample of its
+    prompt, and so is the text of another reply: batches that ask the same again use the same ids.
     """
     for record in records:
         if record.error is not None:
@@ -136,11 +139,12 @@ def kept_records(records: Iterator[Record], reading: Reading, text: TextKind = "
         if content is None or not content.strip():
             reading.lose(_why_empty(found, text))
             continue
-        if found.sample is None:
-            found = replace(found, sample=reading.number(found.system, found.prompt_name))
-        elif not reading.is_new(found.system, found.prompt_id, found.prompt, found.sample, content):
+        place = (found.system, found.prompt_id, found.prompt, found.reply, found.sample)
+        if found.sample is not None and not reading.is_new(*place, content):
             reading.left_out["duplicate|duplicates"] += 1
             continue
+        if found.sample is None or found.reply is not None:
+            found = replace(found, sample=reading.number(found.system, found.prompt_name), reply=None)
         if found.finish == "length":
             reading.kept["text that a limit of the length cut off|texts that a limit of the length cut off"] += 1
         elif found.finish == "refusal":
@@ -322,6 +326,10 @@ def _strings(part: Mapping[str, Any], *names: str) -> list[str]:
     return [next((value for name in names if isinstance(value := part.get(name), str)), "")]
 
 
+def _role_of(message: Mapping[str, Any]) -> str:
+    return label(message.get("role")) or label(message.get("type")) or "user"
+
+
 def prompt_of(messages: Any) -> str | None:
     """A prompt as one text: a string, the content of one message, or several messages with their roles.
 
@@ -337,7 +345,7 @@ def prompt_of(messages: Any) -> str | None:
             return prompt_of(messages["messages"])
         return as_json(messages)
     found = [message for message in messages if isinstance(message, Mapping)] if isinstance(messages, list) else []
-    said = [(label(message.get("role")), content_of(message.get("content"))[0] or "") for message in found]
+    said = [(_role_of(message), content_of(message.get("content"))[0] or "") for message in found]
     if len(said) == 1:
         return said[0][1]
     return "\n".join(f"{role}: {content}" for role, content in said) if said else None

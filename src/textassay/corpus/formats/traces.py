@@ -24,7 +24,7 @@ from textassay.corpus.printable import quoted
 
 # The columns of texts and prompts in tables that have no fixed columns, in the order of preference.
 _OUTPUTS = ("outputs", "predictions", "prediction", "output", "response", "completion", "generation")
-_INPUTS = ("inputs", "input", "prompt", "question", "user_input")
+_INPUTS = ("inputs", "input", "request", "prompt", "question", "user_input")
 _CONTENTS = ("content", "text", "completion")
 _SYSTEMS = ("model", "model_name", "system")
 # Instrumentation records the content of messages only where it is asked to.
@@ -76,21 +76,27 @@ def _read_otel(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
             yield from _span_texts(span, reading)
 
 
+# Where an export request has its spans, and its events, which are records of a log.
+_REQUESTS = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
+
+
 def _spans(raw: Raw) -> Iterator[Mapping[str, Any]]:
-    """The spans of a line: one span, or an export request with many."""
-    if "resourceSpans" not in raw:
+    """The spans or events of a line: one, or an export request with many."""
+    of_request = next((names for names in _REQUESTS if names[0] in raw), None)
+    if of_request is None:
         yield raw
         return
-    for resource in items_at(raw, "resourceSpans"):
-        for scope in items_at(resource, "scopeSpans"):
-            yield from (span for span in items_at(scope, "spans") if isinstance(span, Mapping))
+    first, second, third = of_request
+    for resource in items_at(raw, first):
+        for scope in items_at(resource, second):
+            yield from (span for span in items_at(scope, third) if isinstance(span, Mapping))
 
 
 def _span_texts(span: Mapping[str, Any], reading: Reading) -> Iterator[Record]:
     values = dict(_attributes(span))
     for event in items_at(span, "events"):
         values |= _attributes(event)
-    if values.get("gen_ai.operation.name") in _AROUND_CALLS:
+    if label(values.get("gen_ai.operation.name")) in _AROUND_CALLS:
         reading.left_out[_NO_CALL] += 1
         return
     messages = from_cell(values.get("gen_ai.output.messages"))
@@ -102,14 +108,23 @@ def _span_texts(span: Mapping[str, Any], reading: Reading) -> Iterator[Record]:
         reading.left_out["duplicate|duplicates"] += len(messages)
         return
     system = label(values.get("gen_ai.response.model")) or label(values.get("gen_ai.request.model"))
-    asked = from_cell(values.get("gen_ai.input.messages"))
-    prompt = prompt_of([_message(one) for one in asked]) if isinstance(asked, list) else prompt_of(asked)
+    prompt = _otel_prompt(values)
     for message in messages:
         text, reasoning = content_of(_message(message)["content"])
         finish = finish_of(at(message, "finish_reason"))
         if text is None and any(at(part, "type") == "tool_call" for part in items_at(message, "parts")):
             finish = "tool"
         yield Record(text, system, prompt, reasoning=reasoning, finish=finish)
+
+
+def _otel_prompt(values: Mapping[str, Any]) -> str | None:
+    """The messages of the request, after the instructions where these are apart from them."""
+    asked = from_cell(values.get("gen_ai.input.messages"))
+    if not isinstance(asked, list):
+        return prompt_of(asked)
+    told = content_of(from_cell(values.get("gen_ai.system_instructions")))[0]
+    first = [] if told is None else [{"role": "system", "content": told}]
+    return prompt_of([*first, *map(_message, asked)])
 
 
 def _message(message: Any) -> dict[str, Any]:
@@ -164,13 +179,26 @@ def _read_deepeval(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
 
 def _read_ragas(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
-        prompt = prompt_of(from_cell(raw.get("user_input")))
-        several = from_cell(raw.get("multi_responses"))
+        asked = from_cell(raw.get("user_input"))
+        if "response" not in raw and "multi_responses" not in raw:
+            reading.fields["user_input[-1].content"] = None
+            yield _ragas_turn(asked)
+            continue
+        prompt, several = prompt_of(asked), from_cell(raw.get("multi_responses"))
         has_several = isinstance(several, list) and bool(several)
         reading.fields["multi_responses[*]" if has_several else "response"] = None
         texts = several if has_several else [raw.get("response")]
         for text in texts:
             yield Record(string(text), prompt=prompt)
+
+
+def _ragas_turn(messages: Any) -> Record:
+    """The last message of a conversation, if it is the model's."""
+    last = at(messages, -1)
+    if at(last, "type") != "ai":
+        return Record()
+    finish = "tool" if not at(last, "content") and at(last, "tool_calls") else None
+    return Record(string(at(last, "content")), prompt=prompt_of(messages[:-1]), finish=finish)
 
 
 def _read_split(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
@@ -197,8 +225,10 @@ def _chosen(names: list[str], known: tuple[str, ...]) -> int | None:
 def _read_hosted(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
     for raw in records:
         sample = raw.get("sample")
-        said = [one for one in items_at(sample, "outputs") if at(one, "role") == "assistant"]
-        asked = prompt_of(at(sample, "trajectory") or at(sample, "input") or at(raw, "item"))
+        name = "outputs" if isinstance(at(sample, "outputs"), list) else "output"
+        reading.fields[f"sample.{name}[*].content"] = None
+        said = [one for one in items_at(sample, name) if at(one, "role") == "assistant"]
+        asked = prompt_of(at(sample, "trajectory") or at(sample, "input") or raw.get("item"))
         identity = label(raw.get("data_source_idx")) or label(raw.get("datasource_item_id"))
         text, reasoning = content_of(at(said, -1, "content"))
         error = "error" if at(sample, "error") else None
@@ -231,13 +261,14 @@ FORMATS = (
         "gen_ai.output.messages",
         (
             needs("resourceSpans"),
+            needs("resourceLogs"),
             needs("attributes"),
             needs("gen_ai.output.messages"),
             needs("gen_ai.request.model"),
         ),
         _is_otel,
         _read_otel,
-        lists=("resourceSpans", "resourceSpans.scopeSpans", "resourceSpans.scopeSpans.spans"),
+        lists=tuple(".".join(names[:length]) for names in _REQUESTS for length in (1, 2, 3)),
     ),
     Format(
         "LiteLLM log",
@@ -267,8 +298,8 @@ FORMATS = (
     Format(
         "Ragas samples",
         "response",
-        (needs("user_input", "response"), needs("user_input", "multi_responses")),
-        any_record,
+        (needs("user_input"),),
+        lambda raw: "response" in raw or "multi_responses" in raw or isinstance(at(raw, "user_input", -1, "type"), str),
         _read_ragas,
         prompt=("user_input",),
     ),
@@ -284,8 +315,8 @@ FORMATS = (
         "OpenAI hosted evaluation items",
         "sample.outputs[*].content",
         (needs("sample", "run_id"), needs("sample", "data_source_idx"), needs("sample", "item")),
-        lambda raw: isinstance(at(raw, "sample", "outputs"), list),
+        lambda raw: any(isinstance(at(raw, "sample", name), list) for name in ("outputs", "output")),
         _read_hosted,
-        prompt_id=("data_source_idx",),
+        prompt_id=("data_source_idx", "datasource_item_id"),
     ),
 )
