@@ -14,7 +14,7 @@ from rich.console import Console
 
 from tests.report.documents import comparison, document_of, documents, hostile_texts, metric_table, unique_words
 from textassay.corpus.printable import printable_lines
-from textassay.document.blocks import Chart, Document, Head, Section, Summary, Table
+from textassay.document.blocks import Chart, Document, Head, Notes, Section, Summary, Table
 from textassay.metrics.registry import all_metrics, citations
 from textassay.report import markdown, tables
 from textassay.report.names import fitted_names
@@ -202,6 +202,30 @@ class TestScreens:
         assert "… and 6 more" in text
         assert "! 6 caveats: --why" in text
 
+    def test_lists_of_sections_leave_room_for_the_answer(self) -> None:
+        document = comparison(3)
+        checks = (metric_table(("a",)), Notes(tuple(f"check {at}" for at in range(9))))
+        document = replace(document, sections=(Section("gate", "Gate", checks, "screen"),))
+        lines = shown(document, width=80, height=24)
+        assert len(lines) < 24
+        assert [line.split()[0] for line in lines if "41 %" in line] == ["1", "2", "3"]
+        n_shown = sum(line.startswith("check") for line in lines)
+        assert n_shown < 9
+        assert f"… and {9 - n_shown} more: --table" in lines
+        assert sum(line.startswith("check") for line in shown(document, width=80, height=24, table=True)) == 9
+        assert sum(line.startswith("check") for line in shown(document, width=80)) == 9
+
+    def test_reasons_do_not_repeat_what_stands_out(self) -> None:
+        document = comparison(1)
+        row = replace(document.summary.rows[0], stands_out="“Yes” 9 v 1", why=("words: more “Yes” 9 (1)", "topics"))
+        document = replace(document, summary=replace(document.summary, rows=(row,)))
+        found = {}
+        for height in range(7, 24):
+            text = "\n".join(shown(document, width=80, height=height))
+            found[height] = ("“Yes” 9 v 1" in text, "words: more" in text)
+        assert (True, True) not in found.values()
+        assert found[23] == (False, True)
+
     def test_sections_without_room_beside_the_answer_leave_it_whole(self) -> None:
         document = comparison(3)
         gate = Section("gate", "Gate", (metric_table(tuple("abcdefgh")),) * 4, "screen")
@@ -233,6 +257,14 @@ class TestLatex:
         assert sum(line.count(r"$\pm$0.0098") for line in rows) == 12
         assert {line.count("&") for line in rows if "multicolumn" not in line} == {5}
         assert r"\emph{quality}" in text
+
+    def test_the_caption_says_what_was_compared_and_nothing_of_columns_of_the_summary(self) -> None:
+        document = comparison(2)
+        summary = replace(document.summary, context="9 texts each", reading="quality in points")
+        text = tables.latex(replace(document, title="a against b", summary=summary))
+        assert r"\caption{a against b. 9 texts each.}" in text
+        assert "in points" not in text
+        assert "9 texts each; quality in points" in " ".join(shown(replace(document, summary=summary)))
 
     def test_metrics_cite_their_sources(self) -> None:
         text = tables.latex(comparison(2), ["bleu", "no such metric", "cnd"])

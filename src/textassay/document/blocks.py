@@ -106,10 +106,10 @@ class SummaryRow:
 class Summary:
     """The answer: a question, the outcome in one sentence, and one row per candidate, the best first.
 
-    `context` says what was compared in a few words. `ties` name neighbours that do not differ. `caveats` are what may
-    make the answer wrong, each once for all candidates, with its remedy. `hints` name what else there is (terminal
-    only). `left_out` says which rows are missing and where they are. `noun` is what a row is: a candidate, or a system,
-    a setting, a metric.
+    `context` says what was compared in a few words, `reading` what the columns are. `ties` name neighbours that do not
+    differ. `caveats` are what may make the answer wrong, each once for all candidates, with its remedy. `hints` name
+    what else there is (terminal only). `left_out` says which rows are missing and where they are. `noun` is what a row
+    is: a candidate, or a system, a setting, a metric.
     """
 
     question: str
@@ -123,6 +123,12 @@ class Summary:
     left_out: str = ""
     picture: Plot | None = None
     noun: str = "candidate"
+    reading: str = ""
+
+    @property
+    def about(self) -> str:
+        """What was compared, and what the columns are."""
+        return "; ".join(filter(None, (self.context, self.reading)))
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def _bullets(lines: Iterable[str]) -> list[str]:
 
 
 def _summary(summary: Summary) -> Iterator[list[str]]:
-    yield [paragraph(summary.context)] if summary.context else []
+    yield [paragraph(summary.about)] if summary.about else []
     yield [f"**{escaped(summary.sentence, most=_LONGEST_PARAGRAPH)}**"] if summary.sentence else []
     shown = summary.rows[:_MOST_ROWS]
     if shown:

@@ -111,11 +111,12 @@ def _cited(metrics: Iterable[str]) -> str:
 
 
 def _float(document: Document, table: Table, label: str, sources: str) -> Iterator[str]:
-    caption = ". ".join(text.rstrip(".") for text in (table.title, document.summary.context) if text)
+    texts = (table.title, document.title, document.summary.context)
+    caption = ". ".join(text.rstrip(".") for text in texts if text)
     notes = [table.caption, *table.footnotes, *(note for row in table.rows for note in row.notes)]
     yield r"\begin{table}"
     yield r"\centering"
-    yield rf"\caption{{{_latex(caption or document.title)}.}}"
+    yield rf"\caption{{{_latex(caption)}.}}"
     yield rf"\label{{{re.sub('[^a-z0-9:-]', '-', label.lower())}}}"
     yield rf"\begin{{tabular}}{{{''.join('r' if head.numeric else 'l' for head in table.heads)}}}"
     yield r"\toprule"

@@ -49,9 +49,7 @@ _MOST_NAME = 24
 _LONGEST, _LONGEST_QUOTE, _LONGEST_PARAGRAPH = 400, 240, 2000
 # Lines of an item before its texts; a page has all of them.
 _MOST_LINES = 2
-# The lines that sections leave for the answer.
-_LEAST_ROOM = 12
-# The rows of a summary where there is no screen to fill, and those that come before caveats where there is one.
+# The rows of a summary where there is no screen to fill, and those that come before caveats and lists where one is.
 _MOST_ROWS, _FIRST_ROWS = 30, 6
 
 
@@ -66,23 +64,64 @@ def render(
 ) -> Group:
     """The summary, then the sections that are always shown, and those of `--table` and `--why` if they are wanted.
 
-    A summary alone fills at most `height` lines, less one for the prompt: it leaves out reasons first, then the last
-    candidates. Of a list of items, the first `top` are shown.
+    Without `table` and `why` it fills at most `height` lines, less one for the prompt: it leaves out items and notes of
+    the sections first, then reasons, then the last candidates. Of a list of items, the first `top` are shown.
     """
     wanted = {"screen"} | ({"table"} if table else set()) | ({"why"} if why else set())
     sections = [section for section in document.sections if section.shown in wanted]
-    screen = _joined([_section(section, width, top) for section in sections])
     whole = table or why
     hints: list[RenderableType] = [_line("    ".join(document.summary.hints), "dim")] if document.summary.hints else []
     room = None if whole or height is None else height - 1 - sum(_height(part, width) for part in hints)
-    if room is not None and sections:
+    if room is None:
+        screen = _screen(sections, width, top)
+    else:
+        least = _height(_answer(document.summary, width, min(len(document.summary.rows), _FIRST_ROWS), 0, {}), width)
+        screen = _fitted(sections, width, top, room - least)
+        rest = room - (_height(screen, width) if sections else 0)
         # Sections that leave no room for the answer scroll anyway.
-        rest = room - _height(screen, width)
-        room = rest if rest >= _LEAST_ROOM else room
+        room = rest if rest >= least else room
     parts: list[list[RenderableType]] = [[_summary(document.summary, width, room, whole=whole)]]
     parts += [[screen]] if sections else []
     parts += [[_line(f"note: {note}", "dim") for note in document.notes]] if whole and document.notes else []
     return _joined([*parts, hints], blank=whole or height is None)
+
+
+def _screen(sections: Sequence[Section], width: int, top: int, most: int | None = None) -> Group:
+    """The sections below the answer; of each list of items and notes, the first `most`."""
+    few = sections if most is None else [replace(each, blocks=_first(each.blocks, most)) for each in sections]
+    return _joined([_section(section, width, top) for section in few])
+
+
+def _fitted(sections: Sequence[Section], width: int, top: int, room: int) -> Group:
+    """The sections with as many items and notes as fit into this many lines."""
+    lengths = [_length(block, top) for section in sections for block in section.blocks]
+    most = max(lengths, default=0)
+    k = _largest(0, most, lambda n: _height(_screen(sections, width, top, n), width) <= room)
+    return _screen(sections, width, top, k if k < most else None)
+
+
+def _length(block: Block, top: int) -> int:
+    match block:
+        case Items():
+            return min(len(block.items), top)
+        case Notes():
+            return len(block.lines)
+    return 0
+
+
+def _first(blocks: Sequence[Block], most: int) -> tuple[Block, ...]:
+    """The blocks with at most so many items and notes in each list."""
+    found: list[Block] = []
+    for block in blocks:
+        match block:
+            case Items():
+                found.append(replace(block, items=block.items[:most]))
+            case Notes() if len(block.lines) > most:
+                more = f"… and {len(block.lines) - most:,} more: --table"
+                found.append(Notes((*block.lines[:most], more)))
+            case _:
+                found.append(block)
+    return tuple(found)
 
 
 def _joined(parts: Iterable[Sequence[RenderableType]], *, blank: bool = True) -> Group:
@@ -136,17 +175,16 @@ def _summary(summary: Summary, width: int, room: int | None, *, whole: bool = Fa
     }
     if fits(n, caveats, whole_reasons):
         return _answer(summary, width, n, caveats, whole_reasons)
-    reasons = {row.candidate: _reasons(row, with_column=tells) for row in shown}
     # One reason of each candidate, the second of each, and so on, as many as there is space for.
-    order = [row.candidate for depth in range(4) for row in shown if len(reasons[row.candidate]) > depth]
+    order = [row for depth in range(3) for row in shown if len(whole_reasons[row.candidate]) > depth]
 
     def kept(k: int) -> dict[int, list[str]]:
-        counts = Counter(order[:k])
-        return {candidate: reasons[candidate][: counts[candidate]] for candidate in counts}
+        counts = Counter(row.candidate for row in order[:k])
+        return {row.candidate: _reasons(row, counts[row.candidate], with_column=tells) for row in order[:k]}
 
     most = _largest(0, len(order), lambda k: fits(n, caveats, kept(k)))
     # A reason of some candidates alone would look as if the others had none.
-    return _answer(summary, width, n, caveats, kept(most) if most >= sum(map(bool, reasons.values())) else {})
+    return _answer(summary, width, n, caveats, kept(most) if most >= sum(map(bool, whole_reasons.values())) else {})
 
 
 def _largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
@@ -170,7 +208,7 @@ def _answer(summary: Summary, width: int, n: int, caveats: int, reasons: dict[in
 
 def _heading(summary: Summary, width: int) -> Line:
     """The question, and what was compared behind it or on a line of its own."""
-    question, context = shortened(summary.question, _LONGEST), shortened(summary.context, _LONGEST)
+    question, context = shortened(summary.question, _LONGEST), shortened(summary.about, _LONGEST)
     fits = cell_len(question) + cell_len(context) + 3 <= width
     parts = [(question, "bold"), *([("   " if fits else "\n", ""), (context, "dim")] if context else [])]
     return Line.assemble(*parts)
@@ -214,8 +252,9 @@ class _Form:
 
 _FORMS = (
     *(_Form(name, long=long, tells=True) for name, long in ((40, True), (24, True), (24, False))),
-    *(_Form(name, long=long) for name, long in ((24, True), (24, False), (14, False))),
-    _Form(14, gap=1),
+    *(_Form(name, long=long) for name, long in ((24, True), (24, False))),
+    _Form(24, gap=1),
+    *(_Form(14, gap=gap) for gap in (_GAP, 1)),
     *(_Form(name, stacked=True) for name in (24, 14)),
 )
 
@@ -282,10 +321,10 @@ def _cards(summary: Summary, rows: Sequence[SummaryRow]) -> Group:
     return Group(*lines)
 
 
-def _reasons(row: SummaryRow, *, with_column: bool) -> list[str]:
-    """What stands out, unless a column or a sentence says it, then why."""
-    tells = [row.stands_out] if row.stands_out and not with_column else []
-    return [*(one for one in tells if not any(one in why for why in row.why)), *row.why[:3]]
+def _reasons(row: SummaryRow, n: int, *, with_column: bool) -> list[str]:
+    """So many reasons; a single one is what stands out, unless a column has it or the first reason says it."""
+    tells = row.stands_out and not with_column and not any(row.stands_out in why for why in row.why[:1])
+    return [row.stands_out] if tells and n == 1 else list(row.why[:n])
 
 
 def _reason_lines(rows: Sequence[SummaryRow], reasons: dict[int, list[str]], width: int) -> Iterator[RenderableType]:
@@ -368,7 +407,8 @@ def _items(block: Items, top: int) -> Iterator[RenderableType]:
         yield from _item(item)
     hidden = block.total - min(top, len(block.items))
     if hidden > 0:
-        yield _line(f"… and {hidden:,} more: --top N, or --report FILE.html", "dim")
+        option = "--top N" if len(block.items) >= top else "--why"
+        yield _line(f"… and {hidden:,} more: {option}, or --report FILE.html", "dim")
 
 
 def _item(item: Item) -> Iterator[RenderableType]:

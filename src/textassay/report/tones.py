@@ -37,7 +37,7 @@ TONES = {
     "no change found": Tone("no change found", "=", "green", "t-same"),
     "agrees": Tone("agrees", "=", "green", "t-same"),
     "contradicts": Tone("contradicts", "!", "bold red", "t-collapsed"),
-    "not shown": Tone("not shown", "?", "dim", "t-untested"),
+    "not shown": Tone("not significant", "?", "dim", "t-untested"),
     "holds": Tone("holds", "=", "green", "t-same"),
     "fails": Tone("fails", "≠", "bold red", "t-large"),
     "repeats": Tone("repeats answers", "!", "yellow", "t-differs"),

@@ -346,7 +346,8 @@ def chosen_plots(document: Document, section: str = "") -> tuple[str, list[Plot]
     if not section and picture is not None:
         return picture.title, [picture]
     names = [f"'{each.title}'" for each, plots in charts.items() if plots]
-    raise InputError(f"section={shortened(section)!r}: no charts; wanted {', '.join(names) or 'no call: it has none'}")
+    wanted = ", ".join(names) or "no section: none has charts"
+    raise InputError(f"section={shortened(section)!r}: no charts; wanted {wanted}")
 
 
 def _renderers(form: str) -> Any:

@@ -434,7 +434,7 @@ _BRIEF: "Mapping[str, str | Callable[[Finding], str]]" = {
     "markup alone": lambda f: f"without Markdown no difference is found ({cited_p(f.adjusted_p)})",
     "markup and words differ": lambda f: (
         "the words without Markdown differ as well"
-        + (f": at least {at_least(f.ends[0])} of its texts are unlike" if f.ends else "")
+        + (f": at least {at_least(f.ends[0])} unlike the reference's" if f.ends else "")
     ),
     "less diverse": lambda f: f"less diverse ({_beside(f)})",
     "more diverse": lambda f: f"more diverse ({_beside(f)})",

@@ -163,6 +163,10 @@ def test_gaps_are_in_points_beside_real_text() -> None:
     assert gap_cell(found, alike, quality).text == "as real"
     same = replace(column, verdict=Verdict.of("same"))
     assert gap_cell(found, same, quality).text == "as real"
+    # What the table of metrics marks as different is not called as real.
+    marked = replace(alike, adjusted=(0.01,) * len(found.labels))
+    assert gap_cell(found, marked, quality).text == "+1.0"
+    assert gap_cell(found, replace(marked, verdict=Verdict.of("same")), quality).text == "as real"
     # Another metric found a difference in diversity: the cell does not contradict it.
     less = replace(alike, verdict=Verdict.of("differs", Finding("less diverse", metric="entropy-2")))
     assert gap_cell(found, less, quality).text == "as real"

@@ -123,6 +123,15 @@ class TestSummary:
         spreads = [item.miss.spread for item in found.systems[0].items if math.isfinite(item.miss.spread)]
         assert diversity.value == pytest.approx(-sum(spreads) / len(spreads))
 
+    def test_items_that_cannot_be_tested_are_no_items_that_do_not_differ(self) -> None:
+        found = conditional()
+        first, second = found.systems
+        untested = [replace(item, miss=replace(item.miss, kind="untested")) for item in first.items]
+        found = replace(found, systems=(replace(first, items=tuple(untested)), second))
+        shares = {row.name: row.cells[0].text for row in document(found).summary.rows}
+        assert shares[first.name] == "–"
+        assert shares[second.name].endswith("%")
+
     def test_neighbours_that_do_not_differ_are_named(self) -> None:
         found = conditional()
         assert document(found).summary.ties == ()

@@ -73,7 +73,7 @@ def _format(found: Comparison) -> Iterator[str]:
         yield f"length{_where(found, lengths)}: {lengths[0][1].fix}"
     if others:
         fixes = {finding.fix for _, finding in others}
-        fix = fixes.pop() if len(fixes) == 1 else "the format differences have the remedies (--why)"
+        fix = fixes.pop() if len(fixes) == 1 else "the list of format differences has the remedies"
         yield f"form{_where(found, others)} ({_kinds(others)}): {fix}"
 
 

@@ -173,7 +173,7 @@ def _legend(found: Comparison) -> Iterator[str]:
         yield "estimates only: no intervals were requested"
     if any(result.p_value is not None for result in results):
         yield (
-            f"{MARK} differs from the reference: permutation test with p <= {1 - found.level:g}, adjusted for all"
+            f"{MARK} differs from the reference: permutation test with p ≤ {1 - found.level:g}, adjusted for all"
             " metrics and never smaller than the p-value of the overall test"
         )
     yield better_legend(results, target="the value of real text")
@@ -341,8 +341,9 @@ def _reading(found: Comparison) -> tuple[str, ...]:
         " texts to learn from, the bound rises towards the true share. Candidates are ranked by this share; ranks are"
         " not told apart where two shares differ by less than their uncertainty.",
         "Quality and diversity are differences from real text against real text; “as real” is a difference within its"
-        " uncertainty, or none where the overall test found none. More quality than real text is no merit: a candidate"
-        " that repeats safe texts has it as well.",
+        " uncertainty that no test marks, or none where the overall test found none. A metric that the length of texts"
+        " moves is read on texts that are cut to equal lengths, where its value is not that of the table of metrics."
+        " More quality than real text is no merit: a candidate that repeats safe texts has it as well.",
         "Real v real is the baseline. Metrics that compare two samples are measured between two parts of the reference;"
         " metrics that describe one sample are measured on the reference itself. A candidate with the same distribution"
         " as real text is expected to have about this value at the same sample size.",

@@ -96,7 +96,8 @@ def _details(found: Comparison, each: tuple[int, Column], n: int, *, is_open: bo
         if some
     )
     blocks: list[Block] = [Chart(meaning_plot(found, index, numbered, n), _MAP.format(_points_of(n)))]
-    blocks += [_region_table(numbered, len(over) + len(under), n)] if numbered else [Text((_NONE,))]
+    n_regions = len(over) + len(under)
+    blocks += [_region_table(numbered, n_regions, n, floor=_floor(column)) if numbered else Text((_NONE,))]
     blocks += _unmatched(meaning, n)
     return Details(
         shortened(column.name, 60), tuple(blocks), index, quiet or "no region differs significantly", is_open=is_open
@@ -197,25 +198,34 @@ def _disc(region: Region, shown: _Numbered | None, place: Point, level: float) -
     )
 
 
+def _floor(column: Column) -> float:
+    """The p-value of the overall test if it is the smallest that was possible: those of regions are not below it."""
+    overall = column.overall
+    if overall is None or overall.adjusted is None or overall.p_value is None or overall.p_value > overall.floor:
+        return 0.0
+    return overall.adjusted
+
+
 def _named_shares(region: Region) -> str:
     return f"{share(region.candidate_share)} of the candidate, {share(region.reference_share)} of the reference"
 
 
-def _region_table(numbered: Sequence[_Numbered], total: int, n: int) -> Table:
+def _region_table(numbered: Sequence[_Numbered], total: int, n: int, *, floor: float) -> Table:
     """The numbered regions with texts of the sample that has more of them."""
     heads = (Head("topic"), Head("candidate", True), Head("reference", True), Head("p", True))
     few = share_of(2, _ALL_TEXTS, 4 * n)
-    rows = tuple(_region_row(each, few) for each in numbered)
+    rows = tuple(_region_row(each, few, floor) for each in numbered)
     return Table(heads, rows, total=total if total > len(rows) else None)
 
 
-def _region_row(each: _Numbered, few: int) -> Row:
+def _region_row(each: _Numbered, few: int, floor: float) -> Row:
     region = each.region
     texts = region.candidate_examples if each.kind == "more" else region.reference_examples
     quotes = tuple(Quote(shortened(text, _EXAMPLE_WIDTH)) for text in texts[:few])
     parts = (region.candidate_share, region.reference_share)
     name = Cell(f"{each.number} {shortened(region_name(region), 80)}", float(each.number))
-    cells = (*(Cell(share(part), part, heat=part) for part in parts), Cell(p_text(region.p_value), region.p_value))
+    p = Cell(p_text(region.p_value, floor=floor), region.p_value)
+    cells = (*(Cell(share(part), part, heat=part) for part in parts), p)
     return Row((name, *cells), f"{_WORDS[each.kind].capitalize()} texts about", quotes)
 
 

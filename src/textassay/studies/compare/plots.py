@@ -20,12 +20,14 @@ _MOST_PICTURED = 24
 
 def separable_plot(order: Ranking) -> Plot | None:
     """The separable shares with their lower bounds, the closest candidate first; None where there are none."""
-    rows = [row for row in order.rows if _share(row) is not None][:_MOST_PICTURED]
+    known = [row for row in order.rows if _share(row) is not None]
+    rows = known[:_MOST_PICTURED]
     if not rows:
         return None
+    few = f"the {len(rows)} closest of {len(known)} candidates" if len(known) > len(rows) else "each candidate"
     points = tuple(_share_point(row, float(place)) for place, row in enumerate(rows))
     return Plot(
-        "Separable share of each candidate",
+        f"Separable share of {few}",
         Scale("separable share: texts unlike the reference's", better="lower", limits=(0.0, 1.0), percent=True),
         Scale(names=tuple(shortened(row.column.name, 60) for row in rows)),
         (rule("x", 0.0, dashed=False), rule("x", CLEAR, "clear"), rule("x", LARGE, "large"), Marks(points)),

@@ -9,6 +9,7 @@ from textassay.document.blocks import Cell, Summary, SummaryRow
 from textassay.document.results import cell_text, result_cell
 from textassay.document.words import listed, number, sentence
 from textassay.inference.format_check import Finding as FormatFinding
+from textassay.inference.p_values import is_significant
 from textassay.studies.compare.aspects import POINTS, Aspect, aspects, repeats
 from textassay.studies.compare.caveats import LENGTH, caveats, form_gap, kind_words
 from textassay.studies.compare.differences import Phrase
@@ -44,7 +45,8 @@ def summary(found: Comparison, order: Ranking) -> Summary:
     picture = separable_plot(order) or getattr(plane_chart(found), "plot", None)
     return Summary(
         question=_question(found),
-        context="; ".join(_context(found, axes)),
+        context="; ".join(_context(found)),
+        reading="; ".join(_reading(found, axes)),
         sentence=_sentence(found, order),
         columns=columns,
         rows=tuple(_row(found, order, ranked, axes, has_repeats=has_repeats) for ranked in order.rows),
@@ -69,8 +71,8 @@ def _sentence(found: Comparison, order: Ranking) -> str:
     return said if found.gate is None else f"{gate_words(found.gate)}. {said}"
 
 
-def _context(found: Comparison, axes: Sequence[Aspect]) -> Iterator[str]:
-    """Sizes, the design, and what the columns are."""
+def _context(found: Comparison) -> Iterator[str]:
+    """Sizes, and the design."""
     sizes = {column.n for column in found.candidates}
     if sizes == {found.reference.n}:
         yield f"{many(found.reference.n, 'text')} each"
@@ -81,6 +83,10 @@ def _context(found: Comparison, axes: Sequence[Aspect]) -> Iterator[str]:
     if design:
         field = found.settings.get("groups")
         yield f"{design} by {shortened(str(field), 40)}" if field else design
+
+
+def _reading(found: Comparison, axes: Sequence[Aspect]) -> Iterator[str]:
+    """What the columns of quality and diversity are, and how much real text repeats."""
     in_points = all(axis.unit == POINTS for axis in axes)
     labels = [shortened(axis.label, 30) for axis in axes]
     named = [
@@ -173,8 +179,8 @@ def _metric_cell(found: Comparison, label: str, column: Column) -> Cell:
 def gap_cell(found: Comparison, column: Column, axis: Aspect) -> Cell:
     """How much more quality or diversity a candidate has than real text.
 
-    It is as real text where the overall test found no difference, or where the gap is smaller than its uncertainty and
-    the verdict names no difference in this aspect.
+    It is as real text where the overall test found no difference, or where the gap is smaller than its uncertainty, no
+    test of these values is significant, and the verdict names no difference in this aspect.
     """
     gap = axis.gap(found, column)
     if gap is None:
@@ -183,7 +189,8 @@ def gap_cell(found: Comparison, column: Column, axis: Aspect) -> Cell:
     values = (cell_text(result_cell(each, level=found.level)) for each in (gap.candidate, gap.real))
     detail = "{}; real text {}".format(*values)
     is_same = column.verdict is not None and column.verdict.decision == "same"
-    if is_same or (not gap.is_clear and gap.half and not _found_to_differ(column, axis)):
+    is_found = _found_to_differ(column, axis) or _is_marked(column, axis, found.level)
+    if is_same or (not gap.is_clear and gap.half and not is_found):
         return Cell("as real", value, detail=detail)
     digits = 0 if abs(value) >= 9.95 else 1
     text = f"{value:+.{digits}f}" if axis.unit == POINTS else f"{'+' if value > 0 else ''}{number(value)}"
@@ -193,6 +200,11 @@ def gap_cell(found: Comparison, column: Column, axis: Aspect) -> Cell:
 def _found_to_differ(column: Column, axis: Aspect) -> bool:
     """Whether the verdict names a difference in this aspect, by any metric: "as real" beside it would contradict it."""
     return column.verdict is not None and column.verdict.find(*_DIFFERENCES.get(axis.name, ())) is not None
+
+
+def _is_marked(column: Column, axis: Aspect, level: float) -> bool:
+    """Whether the table of metrics marks the values that are compared; those at equal lengths are not in it."""
+    return axis.label not in column.equal_lengths.results and is_significant(column.adjusted[axis.index], level)
 
 
 _DIFFERENCES = {

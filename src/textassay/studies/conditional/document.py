@@ -96,7 +96,8 @@ def _summary(found: Conditional, notes: Sequence[str]) -> Summary:
         question="Which system writes like the references do?"
         if several
         else f"Does {shortened(found.names[0], 60)} write like the references do?",
-        context="; ".join((_sizes(found), *_columns_explained(found))),
+        context=_sizes(found),
+        reading="".join(_columns_explained(found)),
         sentence=sentence("; ".join(_outcome(found, rows))),
         columns=tuple(head for head, _ in _columns(found)),
         rows=rows,
@@ -169,8 +170,11 @@ class _MakeCell:
 
 
 def _items_cell(system: SystemColumn) -> Cell:
+    """The share of items that were found to differ; a dash where none could be tested and none has one answer."""
     n, total = sum(system.count(kind) for kind in DIFFERENCES), len(system.items)
-    return Cell(share(n / total), n / total, detail=f"{n:,} of {many(total, 'item')}") if total else Cell("–")
+    if not n and system.count("untested") == total:
+        return Cell("–", detail="no item has enough texts for a test")
+    return Cell(share(n / total), n / total, detail=f"{n:,} of {many(total, 'item')}")
 
 
 def _quality_index(found: Conditional) -> int | None:

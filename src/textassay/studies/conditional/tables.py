@@ -97,7 +97,7 @@ def _legend(found: Conditional) -> Iterator[str]:
     yield from interval_legend(results, found.level, of="the mean over items")
     if any(result.p_value is not None for result in results):
         yield (
-            f"* differs from the references: labels exchanged within items, p <= {1 - found.level:g},"
+            f"* differs from the references: labels exchanged within items, p ≤ {1 - found.level:g},"
             " adjusted over the whole table"
         )
     if any(system.at_baseline_size for system in found.systems):
@@ -196,7 +196,7 @@ def needs_table(curve: Sensitivity) -> Table:
         (Head("metric"), *(Head(head, numeric=True) for head in heads)),
         tuple(rows),
         title=f"{shortened(curve.system, 60)}: fewest texts per item for {share(curve.power)} power",
-        caption=f"At p <= {1 - curve.level:.3g}; “more”: even all texts are too few.",
+        caption=f"At p ≤ {1 - curve.level:.3g}; “more”: even all texts are too few.",
     )
 
 

@@ -93,7 +93,8 @@ def _summary(found: Sweep) -> Summary:
     metrics = _shown_metrics(found)
     return Summary(
         question=f"Which {what} is closest to {reference}?",
-        context="; ".join((models, sizes, *_axes(metrics))),
+        context=f"{models}; {sizes}",
+        reading="".join(_axes(metrics)),
         sentence=sentence("; ".join(map(brief, _found(found, *_ANSWER))) or found.verdict.reasons[0]),
         columns=("among best", *(metric.title for metric in metrics)),
         rows=tuple(_ranked_rows(found, metrics)),
