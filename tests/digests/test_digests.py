@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,7 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.arrow_sizes import batch_bytes, read_blocks
 from textassay.digests.block_table import BlockTable, sketched
 from textassay.digests.build import Recipe, build_digest
-from textassay.digests.digest import Digest, digest_sample, merge_digests
+from textassay.digests.digest import Digest, Shard, digest_sample, merge_digests
 from textassay.digests.file import digest_bytes, read_digest, write_digest
 from textassay.digests.statistics import Layout, table_widths
 from textassay.digests.tables import KeptTables
@@ -216,6 +217,81 @@ def test_headers_that_no_digest_has_are_refused(layout: Layout, encoder: str | N
     write_digest(replace(digest, header=replace(digest.header, layout=layout, encoder=encoder)), path)
     with pytest.raises(InputError, match=rf"a\.digest: .*{seen}"):
         read_digest(path)
+
+
+ESCAPE = "\x1b[31m red"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("tokenizer", 7), ("strip", [1]), ("key", None), ("private", "yes"), ("encoder", 1.5), ("version", ESCAPE)],
+)
+def test_values_of_another_kind_in_a_header_are_refused(field: str, value: Any, tmp_path: Path) -> None:
+    digest, path = made(corpus(1, 50)), tmp_path / "a.digest"
+    write_digest(replace(digest, header=replace(digest.header, **{field: value})), path)
+    with pytest.raises(InputError, match=rf"a\.digest: not a digest, or a damaged one \({field} ") as raised:
+        read_digest(path)
+    assert "\x1b" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "shards",
+    [
+        (Shard("a", 50, "not hexadecimal"),),
+        (Shard("a", 50, "f" * 100),),
+        (Shard("a", 60, "0" * 16), Shard("b", -10, "0" * 16)),
+        (Shard("a", 20, "0" * 16), Shard("a", 30, "0" * 16)),
+        (Shard("a", 10**30, "0" * 16),),
+    ],
+)
+def test_shards_that_no_digest_has_are_refused(shards: tuple[Shard, ...], tmp_path: Path) -> None:
+    path = tmp_path / "a.digest"
+    write_digest(replace(made(corpus(1, 50)), shards=shards), path)
+    with pytest.raises(InputError, match=r"a\.digest: not a digest, or a damaged one"):
+        read_digest(path)
+
+
+def test_counts_below_1_are_refused_but_in_sketches(tmp_path: Path) -> None:
+    path = tmp_path / "a.digest"
+    for layout, is_read in ((LAYOUTS[0], False), (LAYOUTS[1], True)):
+        digest = made(corpus(1, 50), layout=layout)
+        words = digest.tables["grams/1"]
+        negative = BlockTable(words.keys, words.blocks, -words.values)
+        tables = {**{each: digest.tables[each] for each in digest.tables}, "grams/1": negative}
+        write_digest(replace(digest, tables=KeptTables(tables)), path)
+        if is_read:
+            assert read_digest(path).n == 50
+        else:
+            with pytest.raises(InputError, match=r"a\.digest: .*grams/1 has counts below 1"):
+                read_digest(path)
+
+
+def test_names_in_a_header_control_no_terminal() -> None:
+    digest = made(corpus(1, 50))
+    header = replace(digest.header, tokenizer=ESCAPE, strip=ESCAPE, key=ESCAPE, private=True, encoder=ESCAPE)
+    hostile = replace(digest, header=header, shards=(Shard(ESCAPE, 50, "0" * 16),))
+    assert "\x1b" not in hostile.described()
+    assert "\x1b" not in (header.difference(digest.header) or "")
+
+
+def test_digests_of_a_tokenizer_file_are_compared_without_the_file(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    words = sorted({word for text in corpus(1, 50) for word in text.split()})
+    model = tokenizers.models.WordLevel({"?": 0, **{word: k + 1 for k, word in enumerate(words)}}, "?")
+    made_ = tokenizers.Tokenizer(model)
+    made_.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    path = tmp_path / "tokenizer.json"
+    made_.save(str(path))
+    settings = Settings(get_tokenizer(str(path)))
+    sides = [digest_sample(Sample.of(corpus(seed, 50), name="a"), settings, layout=LAYOUTS[0]) for seed in (1, 2)]
+    path.unlink()
+    found = ta.compare(sides[0], {"a": sides[1]}, metrics="cnd", n_resamples=0)["a"]["cnd"]
+    assert f"tok:{settings.tokenizer.signature}" in found.signature
+
+
+def test_counts_of_blocks_may_be_large() -> None:
+    tables = [BlockTable.of(np.array([1], np.uint64), np.array([0]), np.array([2**40])) for _ in range(2)]
+    assert tables[0].incidence().merge(tables[1].incidence(), 1).totals().tolist() == [2**41]
 
 
 def test_keys_beyond_those_of_a_table_are_refused(tmp_path: Path) -> None:

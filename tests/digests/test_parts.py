@@ -236,8 +236,11 @@ def test_metrics_that_read_all_ngrams_at_once_are_left_out_of_large_digests(monk
     assert why_left_out(other, digest, 1) is None
 
 
-@pytest.mark.usefixtures("many_parts")
-def test_processes_give_the_json_of_threads(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tokens_per_part", [512, 1 << 20])
+def test_processes_give_the_json_of_threads(
+    tokens_per_part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "TOKENS_PER_PART", tokens_per_part)
     sides = []
     for seed, name in enumerate(("real", "a")):
         (tmp_path / f"{name}.txt").write_text("\n".join(corpus(seed, 200)))

@@ -209,7 +209,8 @@ class Incidence:
         sizes[theirs] += np.diff(other.starts)
         starts = np.concatenate(([0], np.cumsum(sizes)))
         texts = np.empty(starts[-1], dtype=np.int32)
-        counts = np.empty(starts[-1], dtype=np.int32)
+        # Counts of blocks of texts have 64 bits.
+        counts = np.empty(starts[-1], dtype=np.promote_types(self.counts.dtype, other.counts.dtype))
         for part, begin, offset in ((self, starts[mine], 0), (other, (starts[:-1] + my_sizes)[theirs], shift)):
             places = np.arange(len(part.texts)) + np.repeat(begin - part.starts[:-1], np.diff(part.starts))
             texts[places] = part.texts + np.int32(offset)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from textassay.corpus.arrays import I64, U64
 from textassay.corpus.hashed_ngrams import Sequences, hash_words, mix
 from textassay.corpus.markdown import stripped
-from textassay.corpus.printable import many, printable, quoted
+from textassay.corpus.printable import many, printable, quoted, shortened
 from textassay.corpus.sample import TEXT, Sample
 from textassay.digests.block_table import BlockTable
 from textassay.digests.statistics import Layout, block_numbers, merged_table, merged_tables, tables_of
@@ -72,7 +72,11 @@ class Header:
             ("hashed words", "yes" if self.private else "no", "yes" if other.private else "no"),
             ("key", self.key[:8] or "none", other.key[:8] or "none"),
         )
-        found = [f"{name} {mine} and {theirs}" for name, mine, theirs in named if mine != theirs]
+        found = [
+            f"{name} {shortened(str(mine), 60)} and {shortened(str(theirs), 60)}"
+            for name, mine, theirs in named
+            if mine != theirs
+        ]
         return ", ".join(found) or None
 
 
@@ -122,15 +126,15 @@ class Digest:
             ("texts", f"{self.n:,} in {many(len(self.shards), 'shard')}"),
             ("left out", many(self.n_skipped, "shard") if self.n_skipped else "nothing"),
             ("content", self.content),
-            ("tokenizer", header.tokenizer),
-            ("removed markup", header.strip or "none"),
+            ("tokenizer", shortened(header.tokenizer)),
+            ("removed markup", shortened(header.strip or "none")),
             ("blocks", f"{layout.n_blocks:,} with {self.block_texts.min():,} to {self.block_texts.max():,} texts"),
             ("counts", f"{counts}, n-grams up to order {layout.orders[-1]}"),
-            ("vectors", header.encoder or "none"),
-            ("words", f"hashed with a secret ({header.key[:8]})" if header.private else "hashed"),
+            ("vectors", shortened(header.encoder or "none")),
+            ("words", f"hashed with a secret ({printable(header.key[:8])})" if header.private else "hashed"),
         ]
         shards = [
-            f"  {printable(shard.name)}  {shard.n:,} texts  {shard.digest}" for shard in self.shards[:_MOST_SHOWN]
+            f"  {shortened(shard.name)}  {shard.n:,} texts  {shard.digest}" for shard in self.shards[:_MOST_SHOWN]
         ]
         more = [f"  and {len(self.shards) - _MOST_SHOWN:,} more"] if len(self.shards) > _MOST_SHOWN else []
         return "\n".join([*(f"{name}: {value}" for name, value in pairs), "shards:", *shards, *more])

@@ -7,6 +7,7 @@ for memory is read part by part.
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -23,7 +24,7 @@ from textassay.corpus.printable import printable, shortened
 from textassay.digests.arrow_sizes import ArrowBlocks, batch_bytes, read_blocks
 from textassay.digests.block_table import BlockTable
 from textassay.digests.digest import VERSION, Digest, Header, Shard
-from textassay.digests.statistics import BY_BLOCK, Layout, table_widths
+from textassay.digests.statistics import BY_BLOCK, Layout, is_signed, table_widths
 from textassay.digests.tables import KeptTables, is_in_parts
 from textassay.digests.vectors import LARGEST_DIMENSION, rows_of_products
 from textassay.errors import InputError
@@ -32,6 +33,16 @@ ENDING = ".digest"
 _MAGIC = b"ARROW1"
 _HEADER = b"textassay digest"
 _CHECKSUM = "checksum"
+# The values of the header by name.
+_KINDS: Mapping[str, Any] = {
+    "tokenizer": str,
+    "strip": str | None,
+    "key": str,
+    "private": bool,
+    "encoder": str | None,
+    "version": int,
+}
+_CONTENT = re.compile("[0-9a-f]{16}")
 # Blocks are numbered with 16 bits.
 MOST_BLOCKS = 4096
 LARGEST_SKETCH = 1 << 24
@@ -90,6 +101,9 @@ def read_digest(path: str | os.PathLike[str], *, keep: bool = True) -> Digest:
     with _opened(path) as batches:
         reader = batches.reader
         plain = _read_header(batches)
+        for name, kind in _KINDS.items():
+            if not isinstance(plain[name], kind):
+                raise ValueError(f"{name} {plain[name]!r}")
         if plain["version"] != VERSION:
             raise InputError(
                 f"{printable(str(path))}: a digest of version {plain['version']}; this program reads version {VERSION}"
@@ -245,6 +259,8 @@ class StoredTables(Mapping[str, BlockTable]):
         width = table_widths(self.layout)[name]
         if width is not None and len(table) and int(table.keys[-1]) >= width:
             raise ValueError(f"{name} has more than {width:,} keys")
+        if not is_signed(name, self.layout) and len(table) and int(table.values.min()) < 1:
+            raise ValueError(f"{name} has counts below 1")
         return table
 
 
@@ -258,10 +274,24 @@ def _plain(digest: Digest, counts: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _digest(plain: Mapping[str, Any], tables: Any, name: str) -> Digest:
-    names = ("tokenizer", "strip", "key", "private", "encoder", "version")
-    header = Header(layout=Layout(**plain["layout"]), **{name: plain[name] for name in names})
-    shards = tuple(Shard(str(name), int(n), str(content)) for name, n, content in plain["shards"])
-    return Digest(name, header, shards, tables, int(plain["skipped"]))
+    header = Header(layout=Layout(**plain["layout"]), **{name: plain[name] for name in _KINDS})
+    shards = tuple(_shard(*each) for each in plain["shards"])
+    if len({shard.name for shard in shards}) < len(shards):
+        raise ValueError("a shard is listed twice")
+    return Digest(name, header, shards, tables, _count(plain["skipped"]))
+
+
+def _shard(name: Any, n: Any, content: Any) -> Shard:
+    if not isinstance(name, str) or not isinstance(content, str) or not _CONTENT.fullmatch(content):
+        raise ValueError(f"the shard {name!r} with the content {content!r}")
+    return Shard(name, _count(n), content)
+
+
+def _count(value: Any) -> int:
+    """A number of texts or shards that a sum of 64 bits can have."""
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError(f"the number {value!r:.40}")
+    return value
 
 
 def _checksum(name: str, table: BlockTable) -> str:

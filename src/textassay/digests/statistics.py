@@ -96,6 +96,12 @@ def table_widths(layout: Layout) -> dict[str, int | None]:
     return found
 
 
+def is_signed(name: str, layout: Layout) -> bool:
+    """Whether the sums of a statistic may be negative: those of features, of vectors, and the counters of sketches."""
+    is_sketch = bool(layout.sketch) and (name == "texts with" or name.startswith(("grams/", "edges/")))
+    return is_sketch or name.startswith(("features", "vector "))
+
+
 def _sizes(
     sequences: Sequences, ngrams: TextNgrams, edges: TextEdges, blocks: I64, layout: Layout
 ) -> Iterator[tuple[str, BlockTable]]:

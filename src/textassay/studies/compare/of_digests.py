@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from textassay import errors
 from textassay.corpus.arrays import F32
 from textassay.corpus.printable import listed as cut_list
 from textassay.corpus.printable import many, printable, quoted
 from textassay.corpus.sample import stream
-from textassay.corpus.tokenizers import get_tokenizer
+from textassay.corpus.tokenizers import Tokenizer, Tokens
 from textassay.digests.digest import Digest
 from textassay.digests.file import is_digest, read_digest
 from textassay.digests.views import BlockMaterial, as_answered, joined_blocks, why_left_out
@@ -30,7 +31,7 @@ from textassay.inference.overall.of_digests import FEWEST_BLOCKS, alike, design_
 from textassay.inference.overall.test import Overall, OverallPlan
 from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Plan
-from textassay.inference.result import result_of
+from textassay.inference.result import Result, result_of
 from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.vectors.vectors import Moments
 from textassay.metrics.views import Settings as ViewSettings
@@ -132,9 +133,13 @@ def _known(digest: Digest, n_parts: int) -> str:
 
 
 def _settings(digest: Digest) -> ViewSettings:
-    name, _, lowercase = digest.header.tokenizer.partition("+")
     encoder = _KnownEncoder(digest.header.encoder, digest.header.layout.dimension) if digest.header.encoder else None
-    return ViewSettings(get_tokenizer(name, lowercase=bool(lowercase)), encoder, strip=digest.header.strip)
+    # The header has the signature of the tokenizer, and there are no texts that it could split.
+    return ViewSettings(Tokenizer(digest.header.tokenizer, False, _no_texts), encoder, strip=digest.header.strip)
+
+
+def _no_texts(texts: pa.Array) -> Tokens:
+    raise InputError(f"digests have no texts; wanted none to split, got {len(texts):,}")
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,14 @@ def _folds(digest: Digest, role: str, seed: int) -> np.ndarray[Any, np.dtype[np.
     return stream(seed, "folds of blocks", role).permutation(n) % min(MOST_GROUPS, n)
 
 
+@dataclass(frozen=True)
+class _Answers:
+    """Results and adjusted p-values in the order of the requests: metrics of another process are no keys here."""
+
+    results: tuple[Result, ...]
+    adjusted: tuple[float, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class _Job:
     """Metrics to measure on digests by their roles; the test joins blocks so that all have about as many texts."""
@@ -170,8 +183,12 @@ class _Job:
     plan: Plan
     test: bool = False
 
-    def __call__(self, part: Part, tally: Tally) -> Measured:
+    def __call__(self, part: Part, tally: Tally) -> _Answers:
         """Measure them on one part of the n-grams."""
+        found = self._measured(part, tally)
+        return _Answers(found.results, tuple(found.adjusted[request] for request in self.requests))
+
+    def _measured(self, part: Part, tally: Tally) -> Measured:
         settings = _settings(next(iter(self.parts.values())))
         roles = {role: BlockMaterial.of(digest, settings, part, tally) for role, digest in self.parts.items()}
         folds = tuple(_folds(digest, role, self.plan.seed) for role, digest in self.parts.items())
@@ -183,7 +200,7 @@ class _Job:
         return measure(self.requests, roles, plan=self.plan, tested=(first, second), blocks=blocks)
 
 
-_Found = Mapping[tuple[str, str], Measured]
+_Found = Mapping[tuple[str, str], _Answers]
 
 
 def _jobs(
@@ -249,7 +266,7 @@ def _column(name: str, requests: Sequence[Request], candidate: Digest, measured:
         candidate.content,
         found.results,
         at_baseline_size=at_size,
-        adjusted=tuple(found.adjusted[request] for request in requests),
+        adjusted=found.adjusted,
     )
 
 
