@@ -290,8 +290,8 @@ def _matches(pattern: str, repeated: set[str]) -> set[str]:
     parts = pattern.split(os.sep)
     if "**" not in parts:
         return set(glob.glob(pattern))
-    place = parts.index("**")
-    head, tail = os.sep.join((*parts[:place], "")), os.sep.join(parts[place + 1 :]) or "*"
+    index = parts.index("**")
+    head, tail = os.sep.join((*parts[:index], "")), os.sep.join(parts[index + 1 :]) or "*"
     tops = {os.path.join(top.rstrip(os.sep), "") for top in glob.glob(head)} if head else {""}
     folders = [folder for top in sorted(tops) for folder in _folders_under(top, repeated)]
     return {name for folder in folders for name in _matches(os.path.join(glob.escape(folder), tail), repeated)}

@@ -135,13 +135,13 @@ class Sequences:
     def take(self, texts: NDArray[np.int64]) -> Self:
         """These texts, in this order."""
         sizes = self.lengths[texts]
-        places = ranges(self.offsets[texts], sizes)
-        return type(self)(self.words[places], np.concatenate(([0], np.cumsum(sizes))), self.marks[places])
+        indices = ranges(self.offsets[texts], sizes)
+        return type(self)(self.words[indices], np.concatenate(([0], np.cumsum(sizes))), self.marks[indices])
 
     def beginnings(self, sizes: NDArray[np.int64]) -> Self:
         """The first words of each text, this many of each."""
-        places = ranges(self.offsets[:-1], sizes)
-        return type(self)(self.words[places], np.concatenate(([0], np.cumsum(sizes))), self.marks[places])
+        indices = ranges(self.offsets[:-1], sizes)
+        return type(self)(self.words[indices], np.concatenate(([0], np.cumsum(sizes))), self.marks[indices])
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -169,8 +169,8 @@ class Sequences:
 
 def text_keys(sequences: Sequences) -> U64:
     """A hash of each text's words in order; all texts without words have the same hash."""
-    place = np.arange(len(sequences.words)) - np.repeat(sequences.offsets[:-1], sequences.lengths)
-    placed = chain(mix(place.astype(np.uint64)), sequences.words)
+    index = np.arange(len(sequences.words)) - np.repeat(sequences.offsets[:-1], sequences.lengths)
+    placed = chain(mix(index.astype(np.uint64)), sequences.words)
     sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(placed)))
     # Sums and their differences wrap around at 2^64, so the difference is the sum over one text.
     return mix(np.diff(sums[sequences.offsets]))
@@ -212,9 +212,9 @@ class Incidence:
         # Counts of blocks of texts have 64 bits.
         counts = np.empty(starts[-1], dtype=np.promote_types(self.counts.dtype, other.counts.dtype))
         for part, begin, offset in ((self, starts[mine], 0), (other, (starts[:-1] + my_sizes)[theirs], shift)):
-            places = np.arange(len(part.texts)) + np.repeat(begin - part.starts[:-1], np.diff(part.starts))
-            texts[places] = part.texts + np.int32(offset)
-            counts[places] = part.counts
+            indices = np.arange(len(part.texts)) + np.repeat(begin - part.starts[:-1], np.diff(part.starts))
+            texts[indices] = part.texts + np.int32(offset)
+            counts[indices] = part.counts
         return type(self)(keys, starts, texts, counts)
 
     def where(self, mask: Bool) -> Self:

@@ -377,10 +377,10 @@ def joined(base: ItemFile, systems: Mapping[str, ItemFile], notes: Counter[str])
             entry,
             candidates={
                 **entry.candidates,
-                **{system: texts for system, column in columns.items() if (texts := column[place]) is not None},
+                **{system: texts for system, column in columns.items() if (texts := column[index]) is not None},
             },
         )
-        for place, entry in enumerate(base.entries)
+        for index, entry in enumerate(base.entries)
     ]
 
 

@@ -41,7 +41,7 @@ def parquet_batches(
 
 def _string_columns(parquet: Any) -> list[str]:
     """The columns of strings, nested ones too, by their paths."""
-    columns = [parquet.schema.column(place) for place in range(len(parquet.schema))]
+    columns = [parquet.schema.column(index) for index in range(len(parquet.schema))]
     is_string = [column.physical_type == "BYTE_ARRAY" and column.logical_type.type != "DECIMAL" for column in columns]
     return [column.path for column, wanted in zip(columns, is_string, strict=True) if wanted]
 

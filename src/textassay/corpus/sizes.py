@@ -144,9 +144,9 @@ def cut_pairs(
         sample if size == "all" else sample.take(_per_group(side, fewest, stream(seed, "cut", sample.digest)))
         for sample, side in zip(shared, kept, strict=True)
     ]
-    tested = {name: (shared[place], shared[0]) for place, name in enumerate(candidates, 1)}
+    tested = {name: (shared[index], shared[0]) for index, name in enumerate(candidates, 1)}
     if limit is not None:
-        tested = {name: (cut[place], cut[0]) for place, name in enumerate(candidates, 1)}
+        tested = {name: (cut[index], cut[0]) for index, name in enumerate(candidates, 1)}
     taken = dict(zip(candidates, cut[1:], strict=True))
     if not baseline:
         return Cut(cut[0], taken, cut[0], cut[0], cut[0], tested, notes)

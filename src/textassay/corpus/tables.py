@@ -308,8 +308,8 @@ def _open_delimited(
     first = next(chunks, [])
 
     def table(chunk: Sequence[Row], chosen: Sequence[str]) -> Table:
-        places = [names.index(name) for name in chosen] if chosen is not names else range(len(names))
-        columns = [[row[place] for _, row in chunk] for place in places]
+        indices = [names.index(name) for name in chosen] if chosen is not names else range(len(names))
+        columns = [[row[index] for _, row in chunk] for index in indices]
         return Table(where, f"{where}:", [number for number, _ in chunk], head, chosen, columns)
 
     def parts(chosen: Sequence[str] | None) -> Iterator[Table]:
@@ -539,8 +539,8 @@ def _open_frame(frame: Any, where: str) -> OpenTable:
 
     def table(rows: Any, chosen: Sequence[str] | None) -> Table:
         # By position, because two columns may have one name.
-        places = range(len(names)) if chosen is None else [names.index(name) for name in chosen]
-        columns = [rows.iloc[:, place] if hasattr(rows, "iloc") else rows[:, place] for place in places]
+        indices = range(len(names)) if chosen is None else [names.index(name) for name in chosen]
+        columns = [rows.iloc[:, index] if hasattr(rows, "iloc") else rows[:, index] for index in indices]
         numbers = range(1, len(rows) + 1)
         return Table(where, f"{where}: row ", numbers, where, names if chosen is None else chosen, columns)
 

@@ -183,17 +183,17 @@ def with_distance_options(spec: str) -> str:
     'score:distance=bleu smoothing=none:over=joint'
     """
     parts = [part.strip() for part in spec.split(":")]
-    place = next((at for at, part in enumerate(parts) if part.startswith("distance=") or part in OPTIONS), None)
-    if place is None:
+    index = next((at for at, part in enumerate(parts) if part.startswith("distance=") or part in OPTIONS), None)
+    if index is None:
         return spec
-    known = OPTIONS.get(parts[place].removeprefix("distance="), {})
+    known = OPTIONS.get(parts[index].removeprefix("distance="), {})
     given = [part for part in parts if part.partition("=")[0].strip() in known]
     rest = [part for part in parts if part not in given]
     for option, values in ((part.partition("=")[0].strip(), part.partition("=")[2].strip()) for part in given):
         if values not in known[option]:
             raise InputError(f"{option}={values}; wanted {' or '.join(known[option])}")
     chosen = [part for part in given if part.partition("=")[2].strip() != known[part.partition("=")[0].strip()][0]]
-    rest[rest.index(parts[place])] = " ".join([parts[place], *chosen])
+    rest[rest.index(parts[index])] = " ".join([parts[index], *chosen])
     return ":".join(rest)
 
 

@@ -54,7 +54,7 @@ def make(surroundings: Surroundings) -> Chrf:
     """chrF among the texts of a run."""
     texts = characters(surroundings.table)
     first: dict[str, int] = {}
-    alike = np.array([first.setdefault(text, place) for place, text in enumerate(texts)], dtype=np.int64)
+    alike = np.array([first.setdefault(text, index) for index, text in enumerate(texts)], dtype=np.int64)
     return Chrf(alike, TextCounts.of(_sequences(texts), ORDERS))
 
 

@@ -85,8 +85,8 @@ class DocumentFrequencies:
         """Logarithm of documents over documents with the n-gram; an n-gram in no document counts as in one."""
         counts = np.ones(len(keys))
         if len(self.keys):
-            places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            counts = np.where(self.keys[places] == keys, self.counts[places], 1.0)
+            indices = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+            counts = np.where(self.keys[indices] == keys, self.counts[indices], 1.0)
         rarity: NDArray[np.float64] = np.log(max(self.documents, 1)) - np.log(counts)
         return rarity
 
@@ -107,8 +107,8 @@ def _references(table: TextTable) -> tuple[Tokens, NDArray[np.int32]]:
     documents = np.repeat(np.arange(len(table.documents), dtype=np.int32), [len(texts) for texts in table.documents])
     lengths = table.sequences.lengths[numbers]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.arange(offsets[-1]) + np.repeat(table.tokens.offsets[numbers] - offsets[:-1], lengths)
-    return Tokens(table.tokens.ids[places], table.tokens.vocabulary, offsets), documents
+    indices = np.arange(offsets[-1]) + np.repeat(table.tokens.offsets[numbers] - offsets[:-1], lengths)
+    return Tokens(table.tokens.ids[indices], table.tokens.vocabulary, offsets), documents
 
 
 def _counted(
@@ -126,8 +126,8 @@ def _counted(
     first = order[starts[:-1]]
     # A text has n - 1 fewer n-grams than words, or none: this is the offset between positions of n-grams and of words.
     missing = np.minimum(sequences.lengths, n - 1)
-    places = first + (np.cumsum(missing) - missing)[texts[first]]
-    columns = [words.take(pa.array(tokens.ids[places + k])) for k in range(n)]
+    indices = first + (np.cumsum(missing) - missing)[texts[first]]
+    columns = [words.take(pa.array(tokens.ids[indices + k])) for k in range(n)]
     spelled = columns[0] if n == 1 else pc.binary_join_element_wise(*columns, pa.scalar(" ", TEXT))
     return grams[first], counts.astype(np.int64), spelled
 

@@ -54,5 +54,5 @@ def make(surroundings: Surroundings) -> Bert:
     # Adding 0 turns -0 into 0, so that equal vectors have equal bytes.
     values = np.ascontiguousarray(surroundings.encoder.encode(surroundings.table.texts) + np.float32(0))
     first: dict[bytes, int] = {}
-    alike = np.array([first.setdefault(row.tobytes(), place) for place, row in enumerate(values)], dtype=np.int64)
+    alike = np.array([first.setdefault(row.tobytes(), index) for index, row in enumerate(values)], dtype=np.int64)
     return Bert(values, alike, surroundings.encoder.name)

@@ -258,9 +258,9 @@ class WordRows:
         lengths = self.bounds[numbers + 1] - self.bounds[numbers]
         bounds = np.concatenate(([0], np.cumsum(lengths)))
         text = np.repeat(np.arange(len(numbers)), lengths)
-        place = np.arange(bounds[-1]) - bounds[text]
-        at = self.bounds[numbers][text] + place
-        return WordRows(text, place, self.word[at], self.occurrence[at], bounds)
+        index = np.arange(bounds[-1]) - bounds[text]
+        at = self.bounds[numbers][text] + index
+        return WordRows(text, index, self.word[at], self.occurrence[at], bounds)
 
 
 class Concerned(NamedTuple):
@@ -393,13 +393,13 @@ class Meteor:
 
     def _parts(self, numbers: I64) -> Iterator[I64]:
         """Indices of texts that are aligned together; each pair of texts is in at least one part."""
-        places = np.arange(len(numbers))
+        indices = np.arange(len(numbers))
         longest = int((self.rows.bounds[numbers + 1] - self.rows.bounds[numbers]).max(initial=1))
         half = max(1, isqrt(CELLS // longest) // 2)
         if len(numbers) <= 2 * half:
-            yield places
+            yield indices
             return
-        for one, other in combinations(np.split(places, places[half::half]), 2):
+        for one, other in combinations(np.split(indices, indices[half::half]), 2):
             yield np.concatenate((one, other))
 
 

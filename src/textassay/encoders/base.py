@@ -85,9 +85,9 @@ def equal_length_batches(lengths: Sequence[int], *, most_texts: int = MOST_TEXTS
     counts = np.asarray(lengths, np.int64)
     batches = []
     for length in np.unique(counts[counts > 0])[::-1]:
-        places = np.flatnonzero(counts == length)
+        indices = np.flatnonzero(counts == length)
         size = max(1, min(most_texts, MOST_TOKENS // int(length)))
-        batches += [places[start : start + size] for start in range(0, len(places), size)]
+        batches += [indices[start : start + size] for start in range(0, len(indices), size)]
     return batches
 
 
@@ -395,7 +395,7 @@ class TransformerEncoder:
 
         def forward(batch: NDArray[np.int64]) -> F32:
             whole = filled(batch, length=lengths[batch[0]], least_texts=model.least_texts)
-            return model.forward([rows[place] for place in whole])[: len(batch)]
+            return model.forward([rows[index] for index in whole])[: len(batch)]
 
         run_batches(equal_length_batches(lengths, most_texts=model.most_texts), forward, values, workers=self.workers)
         return averaged(values, parts, len(texts), of_length_1=model.of_length_1)

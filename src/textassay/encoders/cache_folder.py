@@ -63,9 +63,9 @@ class Segment:
     def find(self, keys: Keys) -> tuple[I64, I64]:
         """Indices of the keys that this segment has, and their rows."""
         at = np.searchsorted(self.keys, keys)
-        places = np.flatnonzero(at < len(self.keys))
-        places = places[self.keys[at[places]] == keys[places]]
-        return places, at[places]
+        indices = np.flatnonzero(at < len(self.keys))
+        indices = indices[self.keys[at[indices]] == keys[indices]]
+        return indices, at[indices]
 
     def take(self, rows: I64) -> tuple[F32, Bool]:
         """The vectors of the rows, and which of them match their checksums."""
@@ -85,7 +85,7 @@ class Segment:
 def row_checksums(keys: Keys, values: F32) -> NDArray[np.uint32]:
     """One checksum per row, over key and vector, so that a vector cannot be mistaken for that of another text."""
     heads, size = keys.tobytes(), KEY.itemsize
-    sums = (crc32(row, crc32(heads[place * size : (place + 1) * size])) for place, row in enumerate(values))
+    sums = (crc32(row, crc32(heads[index * size : (index + 1) * size])) for index, row in enumerate(values))
     return np.fromiter(sums, np.uint32, len(keys))
 
 

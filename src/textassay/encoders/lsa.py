@@ -80,7 +80,9 @@ def _pairs(tokens: Tokens, owner: I64) -> tuple[I64, pa.DictionaryArray]:
     """Adjacent characters of a script without spaces: the position of the second of each pair, and the pairs."""
     single = np.asarray(pc.match_substring_regex(tokens.vocabulary, _WITHOUT_SPACES), dtype=bool)[tokens.ids]
     seconds = 1 + np.flatnonzero(single[1:] & single[:-1] & (owner[1:] == owner[:-1]))
-    left, right = (tokens.vocabulary.take(pa.array(tokens.ids[places])).cast(TEXT) for places in (seconds - 1, seconds))
+    left, right = (
+        tokens.vocabulary.take(pa.array(tokens.ids[indices])).cast(TEXT) for indices in (seconds - 1, seconds)
+    )
     return seconds, pc.binary_join_element_wise(left, right, pa.scalar("", TEXT)).dictionary_encode()
 
 

@@ -126,7 +126,7 @@ class IntegerMiniLM:
         values = np.zeros((len(tokens), self.dimension), np.float32)
 
         def settle(batch: NDArray[np.int64]) -> None:
-            ids = np.array([tokens[place] for place in batch])
+            ids = np.array([tokens[index] for index in batch])
             (values[batch],) = model.session.run(None, {WORDS: model.words.take(ids, axis=0)})
 
         with ThreadPoolExecutor(self.workers) as pool:

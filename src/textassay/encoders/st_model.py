@@ -160,9 +160,9 @@ def _tokenise(model: Any, texts: list[str]) -> tuple[list[Row], list[int]]:
     rows: list[Row] = []
     lengths: list[int] = []
     # Sorted by length, so that little padding is added.
-    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
     for start in range(0, len(order), _TEXTS):
-        features = _features(model, [texts[place] for place in order[start : start + _TEXTS]])
+        features = _features(model, [texts[index] for index in order[start : start + _TEXTS]])
         kept = features["attention_mask"].bool()
         lengths += kept.sum(dim=1).tolist()
         rows += [
@@ -170,7 +170,7 @@ def _tokenise(model: Any, texts: list[str]) -> tuple[list[Row], list[int]]:
             for row, mask in enumerate(kept)
         ]
     back = np.argsort(order)
-    return [rows[place] for place in back], [lengths[place] for place in back]
+    return [rows[index] for index in back], [lengths[index] for index in back]
 
 
 def _is_column(value: object) -> bool:

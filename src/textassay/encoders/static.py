@@ -145,7 +145,7 @@ def _read_by_model(folder: ModelFolder, tokenizer: Any, numbers: NDArray[np.int6
     values = np.zeros((len(rows), READ_DIMENSION), np.float32)
 
     def forward(batch: NDArray[np.int64]) -> F32:
-        chosen = [rows[place] for place in batch]
+        chosen = [rows[index] for index in batch]
         return model.forward([{"input_ids": row, "attention_mask": [1] * len(row)} for row in chosen])
 
     run_batches(equal_length_batches([*map(len, rows)]), forward, values, workers=workers)

@@ -116,12 +116,12 @@ class Store:
             found = np.zeros(len(keys), bool)
             for segment in list(self._open.values()):
                 wanted = np.flatnonzero(~found)
-                places, rows = segment.find(keys[wanted])
+                indices, rows = segment.find(keys[wanted])
                 if not len(rows):
                     continue
-                places = wanted[places]
-                good = segment.copy(rows, values, places)
-                found[places[good]] = True
+                indices = wanted[indices]
+                good = segment.copy(rows, values, indices)
+                found[indices[good]] = True
                 if not good.all():
                     self._admit(salvaged(segment))
                 self._mark_used(segment)

@@ -141,10 +141,10 @@ def parts_of(texts: Sequence[str], counter: TokenCounter | None, most: int) -> P
     if counter is None or not places:
         return Parts(list(texts), every, np.ones(len(texts)))
     read: list[list[tuple[str, float]]] = [[(text, 1.0)] for text in texts]
-    for place, windows in zip(places, cut_texts([texts[place] for place in places], counter), strict=True):
+    for index, windows in zip(places, cut_texts([texts[index] for index in places], counter), strict=True):
         if len(windows) > 1:
-            text = texts[place]
-            read[place] = [(text[w.begin : w.end].strip(), float(w.tokens)) for w in spread(windows, most)]
+            text = texts[index]
+            read[index] = [(text[w.begin : w.end].strip(), float(w.tokens)) for w in spread(windows, most)]
     owners = np.repeat(every, [len(parts) for parts in read])
     flat = [part for parts in read for part in parts]
     return Parts([text for text, _ in flat], owners, np.array([weight for _, weight in flat]))
@@ -175,8 +175,8 @@ def averaged(values: F32, parts: Parts, n_texts: int, *, of_length_1: bool) -> F
 def may_be_long(texts: Sequence[str], room: int) -> list[int]:
     """Indices of texts that may have more than `room` tokens: every token has at least one byte."""
     return [
-        place
-        for place, text in enumerate(texts)
+        index
+        for index, text in enumerate(texts)
         if 4 * len(text) > room and (len(text) > room or len(text.encode("utf-8", "surrogatepass")) > room)
     ]
 
@@ -196,13 +196,13 @@ def chunks(texts: Sequence[str]) -> Iterator[slice]:
 def cut_texts(texts: Sequence[str], counter: TokenCounter) -> list[list[Window]]:
     """All windows of each text that have tokens; one window if the whole text fits."""
     pieces = [
-        (place, begin, end)
-        for place, text in enumerate(texts)
+        (index, begin, end)
+        for index, text in enumerate(texts)
         for begin, end in sentences(text, least=min(_LEAST_CHARACTERS, counter.room // 4))
     ]
     found: list[list[Window]] = [[] for _ in texts]
-    for place, window in _counted(texts, pieces, counter):
-        found[place].append(window)
+    for index, window in _counted(texts, pieces, counter):
+        found[index].append(window)
     packed = [_packed(sorted(windows), counter.room) for windows in found]
     _join_what_fits(texts, found, packed, counter)
     return packed
@@ -235,7 +235,7 @@ def spread(windows: Sequence[T], most: int) -> list[T]:
     """
     if len(windows) <= most:
         return list(windows)
-    return [windows[place] for place in np.rint(np.linspace(0, len(windows) - 1, most)).astype(int).tolist()]
+    return [windows[index] for index in np.rint(np.linspace(0, len(windows) - 1, most)).astype(int).tolist()]
 
 
 def _counted(
@@ -243,13 +243,13 @@ def _counted(
 ) -> Iterator[tuple[int, Window]]:
     """The pieces with their token counts; a piece with too many is cut until every part fits."""
     while pieces:
-        tokens, unknown = counter.count([texts[place][begin:end] for place, begin, end in pieces])
+        tokens, unknown = counter.count([texts[index][begin:end] for index, begin, end in pieces])
         longer = []
-        for (place, begin, end), n_tokens, n_unknown in zip(pieces, tokens.tolist(), unknown.tolist(), strict=True):
+        for (index, begin, end), n_tokens, n_unknown in zip(pieces, tokens.tolist(), unknown.tolist(), strict=True):
             if n_tokens > counter.room and end - begin > 1:
-                longer += [(place, *part) for part in _cut(texts[place], begin, end, n_tokens / counter.room)]
+                longer += [(index, *part) for part in _cut(texts[index], begin, end, n_tokens / counter.room)]
             elif n_tokens:
-                yield place, Window(begin, end, n_tokens, n_unknown)
+                yield index, Window(begin, end, n_tokens, n_unknown)
         pieces = longer
 
 
@@ -285,11 +285,11 @@ def _join_what_fits(
 ) -> None:
     """One window for each text that fits as a whole: some tokenizers add a token at the start of each sentence."""
     doubtful = [
-        place
-        for place, windows in enumerate(packed)
-        if len(windows) > 1 and sum(w.tokens for w in windows) <= counter.room + len(pieces[place])
+        index
+        for index, windows in enumerate(packed)
+        if len(windows) > 1 and sum(w.tokens for w in windows) <= counter.room + len(pieces[index])
     ]
-    tokens, unknown = counter.count([texts[place] for place in doubtful])
-    for place, n_tokens, n_unknown in zip(doubtful, tokens.tolist(), unknown.tolist(), strict=True):
+    tokens, unknown = counter.count([texts[index] for index in doubtful])
+    for index, n_tokens, n_unknown in zip(doubtful, tokens.tolist(), unknown.tolist(), strict=True):
         if n_tokens <= counter.room:
-            packed[place] = [Window(0, len(texts[place]), n_tokens, n_unknown)]
+            packed[index] = [Window(0, len(texts[index]), n_tokens, n_unknown)]

@@ -405,9 +405,9 @@ def _moved(size: int, width: int, rng: np.random.Generator) -> I64:
     """A random order of stretches of `width` neighbours; where the first stretch begins is random too."""
     begin, number = int(rng.integers(size)), max(1, size // width)
     # Where each stretch is in the new order; the first ones are longer by a text if the size does not divide evenly.
-    place = np.argsort(rng.permutation(number))
+    index = np.argsort(rng.permutation(number))
     lengths = size // number + (np.arange(number) < size % number)
-    return (np.argsort(np.repeat(place, lengths), kind="stable") - begin) % size
+    return (np.argsort(np.repeat(index, lengths), kind="stable") - begin) % size
 
 
 def _rows(texts: pa.Array, tokenizer: Tokenizer) -> csr_array:

@@ -126,7 +126,7 @@ def leave_groups_out(
         labels = folds_of_groups([part.sample.groups for part in pool.parts], seed)
     else:
         labels = tuple(
-            group_labels(len(part.sample), stream(seed, "groups", place)) for place, part in enumerate(pool.parts)
+            group_labels(len(part.sample), stream(seed, "groups", index)) for index, part in enumerate(pool.parts)
         )
     found: dict[Request, Replicates] = {}
     requests = [request for request in requests if _has_different_texts(request, pool)]

@@ -113,7 +113,7 @@ class Design:
 
     def _one_stratum(self, rows: int, rng: np.random.Generator) -> Bool:
         """Random labellings where the units of one stratum move and all others stay."""
-        moving = next(place for place, (size, own) in enumerate(self.shapes) if 0 < own < size)
+        moving = next(index for index, (size, own) in enumerate(self.shapes) if 0 < own < size)
         members = np.flatnonzero(self.strata == moving)
         others = self.candidate.copy()
         others[members] = False
@@ -228,8 +228,8 @@ def _together(parts: Sequence[tuple[Bool, _Units]], n_texts: int) -> tuple[I64, 
     strata: list[I64] = []
     labels: list[Bool] = []
     n_units = n_strata = 0
-    for places, part in parts:
-        units[places] = part.units + n_units
+    for indices, part in parts:
+        units[indices] = part.units + n_units
         strata.append(part.strata + n_strata)
         labels.append(part.candidate)
         n_units, n_strata = n_units + len(part.strata), n_strata + int(part.strata.max()) + 1
@@ -272,7 +272,7 @@ def _within_groups(groups: I64, is_mine: Bool, counts: I64, seed: int) -> _Units
     block = max(1, -(-len(groups) // MOST_UNITS))
     stratum_of_group = _joined(counts, block, seed)
     mixed = stream(seed, "texts of groups").permutation(len(groups)) if block > 1 else np.arange(len(groups))
-    # The place of each text within its group and side.
+    # The index of each text within its group and side.
     order = np.lexsort((mixed, ~is_mine, groups))
     side = groups[order] * 2 + ~is_mine[order]
     starts = np.flatnonzero(np.diff(side, prepend=-1))
@@ -331,8 +331,8 @@ def exchange_units(sizes: Sequence[int], seed: int) -> tuple[I64, tuple[int, int
 
 def _blocks_of(size: int, block: int, rng: np.random.Generator | None) -> I64:
     """The block of each text; texts that fill no whole block get the number after the last."""
-    places = np.arange(size) if rng is None else rng.permutation(size)
-    return np.minimum(places // block, size // block)
+    indices = np.arange(size) if rng is None else rng.permutation(size)
+    return np.minimum(indices // block, size // block)
 
 
 _ROUNDING = 1e-12

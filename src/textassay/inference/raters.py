@@ -281,7 +281,7 @@ class _Ratings:
 
 @dataclass(frozen=True, eq=False)
 class _Rater:
-    """A rater's ratings of items that others rated too (places among all), and how they agree with the others.
+    """A rater's ratings of items that others rated too (indices among all), and how they agree with the others.
 
     `needed` is the agreement that rules out none at all; NaN, as the others, where nothing can be shuffled.
     """
@@ -331,20 +331,20 @@ def rater_facts(
     """
     table = _sorted(item_of, rater_of, ratings, n_raters)
     order = np.argsort(table.raters, kind="stable")
-    places = np.split(order, np.searchsorted(table.raters[order], np.arange(1, n_raters)))[:n_raters]
-    raters = [_rater(table, own, stream(seed, "rater", rater), n_resamples) for rater, own in enumerate(places)]
+    indices = np.split(order, np.searchsorted(table.raters[order], np.arange(1, n_raters)))[:n_raters]
+    raters = [_rater(table, own, stream(seed, "rater", rater), n_resamples) for rater, own in enumerate(indices)]
     reasons = _reasons(table, raters, seed, n_resamples)
     sums = np.bincount(rater_of, ratings, minlength=n_raters)
     return [
         RaterFigures(
-            rater=place,
+            rater=index,
             n=len(own),
-            mean=float(sums[place] / len(own)) if len(own) else math.nan,
+            mean=float(sums[index] / len(own)) if len(own) else math.nan,
             agreement=rater.agreement,
             p_value=rater.p_value,
-            reason=reasons.get(place, ""),
+            reason=reasons.get(index, ""),
         )
-        for place, (own, rater) in enumerate(zip(places, raters, strict=True))
+        for index, (own, rater) in enumerate(zip(indices, raters, strict=True))
     ]
 
 
@@ -387,11 +387,11 @@ def _correlations(first: F64, second: F64) -> F64:
 def _reasons(table: _Ratings, raters: list[_Rater], seed: int, n_resamples: int) -> Mapping[int, str]:
     """Why raters are flagged; those who are do not count as typical, until no more are found."""
     doubtful = {
-        place: rater
-        for place, rater in enumerate(raters)
+        index: rater
+        for index, rater in enumerate(raters)
         if len(rater.own) >= FEWEST_RATINGS and not rater.p_value <= _SURE
     }
-    reasons = {place: reason for place, rater in doubtful.items() if (reason := _same_answers(table, rater.own))}
+    reasons = {index: reason for index, rater in doubtful.items() if (reason := _same_answers(table, rater.own))}
     weights = np.array([np.nan_to_num(1 - rater.p_value) for rater in raters])
     found = -1
     while found < len(reasons):
@@ -399,11 +399,11 @@ def _reasons(table: _Ratings, raters: list[_Rater], seed: int, n_resamples: int)
         weights[list(reasons)] = 0.0
         whole = 1 + np.rint((_MOST_WEIGHT - 1) * weights).astype(np.int64)
         urn = RatingUrn.of(table.first, table.size, weights=whole[table.raters])
-        for place in [place for place, rater in doubtful.items() if place not in reasons and rater.needed <= 1]:
-            rater, rng = raters[place], stream(seed, "typical rater", place)
+        for index in [index for index, rater in doubtful.items() if index not in reasons and rater.needed <= 1]:
+            rater, rng = raters[index], stream(seed, "typical rater", index)
             if _agrees_too_little(table, urn, rater, rng, n_resamples):
                 seen = f"r = {rater.agreement:.2f} on {many(len(rater.own), 'item')}"
-                reasons[place] = f"does not agree with the others ({seen})"
+                reasons[index] = f"does not agree with the others ({seen})"
     return reasons
 
 

@@ -186,9 +186,9 @@ class Oracle:
         """The sum of the log-probabilities of all words after the first `given` ones of each text."""
         state, logits = self.start(np.full((len(tokens), 1), BEGIN))
         sums = np.where(given > 0, 0.0, token_log_probs(logits, tokens[:, 0], decoding))
-        for place, (previous, column) in enumerate(pairwise(tokens.T), 1):
+        for index, (previous, column) in enumerate(pairwise(tokens.T), 1):
             state, logits = self.advance(state, previous)
-            sums += np.where(given > place, 0.0, token_log_probs(logits, column, decoding))
+            sums += np.where(given > index, 0.0, token_log_probs(logits, column, decoding))
         return sums
 
     def _numbers(self, text: str) -> list[int] | None:

@@ -81,7 +81,7 @@ class RetrievalModel:
         decoding = Decoding(temperature, top_k, top_p)
         if check_prompts(prompts, n) is None:
             texts, logs = self._distribution(decoding)
-            return GeneratedTexts(texts[place] for place in rng.choice(len(texts), n, p=np.exp(logs)))
+            return GeneratedTexts(texts[index] for index in rng.choice(len(texts), n, p=np.exp(logs)))
         return GeneratedTexts(self._answers(prompts or [], decoding))
 
     def log_prob(
@@ -117,7 +117,7 @@ class RetrievalModel:
         return list(self.texts.texts.take(pa.array(self.nearest(prompts))).to_pylist())
 
     def nearest(self, prompts: Sequence[str]) -> I64:
-        """The place of the most relevant text for each prompt."""
+        """The index of the most relevant text for each prompt."""
         weights, index = self._weights
         queries = _counted(self._tokenizer(list(prompts)), index)
         step = max(1, _MOST_ENTRIES // weights.shape[0])

@@ -59,8 +59,8 @@ class Spacing:
         tight = self.leans_left[right] | self.leans_right[left]
         if len(self.pairs):
             keys = left * len(self.words) + right
-            places = np.minimum(np.searchsorted(self.pairs, keys), len(self.pairs) - 1)
-            tight = np.where(self.pairs[places] == keys, self.joined[places], tight)
+            indices = np.minimum(np.searchsorted(self.pairs, keys), len(self.pairs) - 1)
+            tight = np.where(self.pairs[indices] == keys, self.joined[indices], tight)
         gaps = np.where(np.concatenate(([True], tight)), "", " ").tolist()
         pieces = [gap + self.words[token] for gap, token in zip(gaps, tokens.tolist(), strict=False)]
         bounds = [0, *np.cumsum(lengths).tolist()]
@@ -74,11 +74,11 @@ def _touching(texts: Sequence[str], tokens: Tokens) -> Bool:
     touching = np.zeros(len(ids), np.bool_)
     for text, (begin, end) in zip(texts, pairwise(bounds), strict=True):
         at = 0
-        for place in range(begin, end):
-            word = words[ids[place]]
+        for index in range(begin, end):
+            word = words[ids[index]]
             start = text.find(word, at)
             if start == at:
-                touching[place] = True
+                touching[index] = True
             at = start + len(word)
     return touching
 

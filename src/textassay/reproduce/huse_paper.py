@@ -349,8 +349,8 @@ def _straight_lines(is_model: Bool) -> tuple[float, float]:
     level, upright = (
         max(
             max(share, 1 - share)
-            for place in range(votes.shape[1] + 1)
-            for share in (float((votes == (np.arange(votes.shape[1]) < place)).mean()),)
+            for index in range(votes.shape[1] + 1)
+            for share in (float((votes == (np.arange(votes.shape[1]) < index)).mean()),)
         )
         for votes in (is_model, is_model.T)
     )

@@ -158,9 +158,9 @@ class Panel:
 
 def by_model(title: str, up: str, names: Sequence[str], sides: Mapping[str, Sequence[float | None]]) -> Panel:
     """Bars of a paper as points: one place per model, one series per side; a side without a value has no point."""
-    across = "model: " + ", ".join(f"{place} {name}" for place, name in enumerate(names, 1))
+    across = "model: " + ", ".join(f"{index} {name}" for index, name in enumerate(names, 1))
     lines = tuple(
-        Line(side, tuple(CurveAt(place, y) for place, y in enumerate(values, 1) if y is not None), joined=False)
+        Line(side, tuple(CurveAt(index, y) for index, y in enumerate(values, 1) if y is not None), joined=False)
         for side, values in sides.items()
     )
     return Panel(title, across, up, lines, tabled=False)

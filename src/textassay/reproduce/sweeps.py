@@ -38,7 +38,7 @@ def draw_texts(files: Sequence[Path], sizes: Sequence[int], seed: int) -> Drawn:
     parts: list[list[str]] = []
     start = 0
     for size in sizes:
-        parts.append([texts[place] for place in order[start : start + size]])
+        parts.append([texts[index] for index in order[start : start + size]])
         start += size
     return Drawn(tuple(parts), "+".join(f"{len(sample)}/{sample.digest}" for sample in samples))
 
@@ -84,8 +84,8 @@ def measure(
 
 def values(found: Comparison, label: str) -> list[float]:
     """The estimates of one metric, in the order of the candidates."""
-    place = found.labels.index(label)
-    return [column.results[place].estimate for column in found.columns]
+    index = found.labels.index(label)
+    return [column.results[index].estimate for column in found.columns]
 
 
 # Generated texts are measured in this many parts, which gives their metrics intervals.
@@ -119,7 +119,7 @@ def measure_parts(
         seed=run.seed,
     )
     return {
-        label: {name: estimates[place * N_PARTS : (place + 1) * N_PARTS] for place, name in enumerate(candidates)}
+        label: {name: estimates[index * N_PARTS : (index + 1) * N_PARTS] for index, name in enumerate(candidates)}
         for label in found.labels
         for estimates in (values(found, label),)
     }

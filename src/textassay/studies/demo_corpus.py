@@ -110,10 +110,10 @@ def _sentences(speeches: Iterable[_Speech]) -> Sample:
     """The kept sentences of these speeches."""
     texts, ids = [], []
     for speech in speeches:
-        for place, sentence in enumerate(_own_sentences(speech.text)):
+        for index, sentence in enumerate(_own_sentences(speech.text)):
             if is_kept(sentence):
                 texts.append(sentence)
-                ids.append(f"{speech.name}:{place}")
+                ids.append(f"{speech.name}:{index}")
     return Sample.of(texts, ids=pa.array(ids))
 
 

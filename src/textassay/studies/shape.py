@@ -86,8 +86,8 @@ def _check_tuple(value: object, kinds: tuple[Any, ...], where: str) -> None:
     values: tuple[Any, ...] = value  # type: ignore[assignment]
     each = (kinds[0],) * len(values) if len(kinds) == 2 and kinds[1] is ... else kinds
     _require(len(values) == len(each), value, f"{len(each)} values", where)
-    for place, (one, kind) in enumerate(zip(values, each, strict=True)):
-        check_shape(one, kind, f"{where}[{place}]")
+    for index, (one, kind) in enumerate(zip(values, each, strict=True)):
+        check_shape(one, kind, f"{where}[{index}]")
 
 
 def _check_plain(value: object, kind: Any, where: str) -> None:

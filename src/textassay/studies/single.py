@@ -142,7 +142,7 @@ def _encoder(request: Request, encoder: str | Encoder | None, samples: Sequence[
     choice = choose([request], encoder, named=[request.metric.name], families=())
     if choice.encoder is None:
         return None
-    named = {f"{place}": sample for place, sample in enumerate(samples)}
+    named = {f"{index}": sample for index, sample in enumerate(samples)}
     return show_all(choice.encoder, reference=samples[-1], candidates=named, used=samples)
 
 
@@ -276,6 +276,6 @@ def _checked_rows(name: str, array: Any) -> F32:
     bad = np.flatnonzero(~np.isfinite(single).all(axis=1))
     if bad.size:
         row, numbers = int(bad[0]), values[bad[0]]
-        place = int(np.flatnonzero(~np.isfinite(single[row]))[0])
-        raise InputError(f"{name}: row {row} has {numbers[place]} in column {place}; wanted finite numbers")
+        index = int(np.flatnonzero(~np.isfinite(single[row]))[0])
+        raise InputError(f"{name}: row {row} has {numbers[index]} in column {index}; wanted finite numbers")
     return single

@@ -80,18 +80,18 @@ def columns_of(tables: Sequence[Table], where: str, *, rating: str | None = None
     cells: dict[str, list[Any]] = {}
     rows = 0
     for table in tables:
-        for role, place in _roles(table, rating).items():
-            name = table.fields[place]
+        for role, index in _roles(table, rating).items():
+            name = table.fields[index]
             names.setdefault(role, name.strip())
             # By position where there are columns, because two of them may have one name.
-            column = table.columns[place] if table.records is None else table.column(name)
+            column = table.columns[index] if table.records is None else table.column(name)
             cells.setdefault(role, [None] * rows).extend(column)
         rows += len(table)
         for values in cells.values():
             values.extend([None] * (rows - len(values)))
-    places = [table.place(row) for table in tables for row in range(len(table))]
+    indices = [table.place(row) for table in tables for row in range(len(table))]
     header = list(tables[0].fields)
-    return _without_blank(Columns(where, tables[0].head, header, names, {}, dict(cells), places))
+    return _without_blank(Columns(where, tables[0].head, header, names, {}, dict(cells), indices))
 
 
 def part_of(columns: Columns, rows: Sequence[int]) -> Columns:
@@ -112,24 +112,24 @@ def is_blank(cell: Any) -> bool:
 
 
 def _roles(table: Table, rating: str | None) -> dict[str, int]:
-    """The place of each column that is known; two that mean the same are an error."""
+    """The index of each column that is known; two that mean the same are an error."""
     found: dict[str, int] = {}
     if rating is not None and rating not in table.fields:
         raise InputError(f"{table.head}: no column {quoted([rating])}; columns are {quoted(list(table.fields))}")
-    for place, name in enumerate(table.fields):
+    for index, name in enumerate(table.fields):
         role = "rating" if name == rating else role_of(name)
         if role is None or (role == "rating" and rating not in (None, name)):
             continue
         if role in found:
-            raise _both(table, (found[role], place), f"mean the {role.replace('_', ' ')}")
-        found[role] = place
+            raise _both(table, (found[role], index), f"mean the {role.replace('_', ' ')}")
+        found[role] = index
     if "log_prob" in found and "nll" in found:
         raise _both(table, (found["log_prob"], found["nll"]), "hold log-probabilities")
     return found
 
 
 def _both(table: Table, places: Iterable[int], mean: str) -> InputError:
-    names = " and ".join(quoted([table.fields[place].strip()]) for place in places)
+    names = " and ".join(quoted([table.fields[index].strip()]) for index in places)
     return InputError(
         f"{table.head}: the columns {names} both {mean}; wanted one; columns are {quoted(list(table.fields))}"
     )
@@ -159,8 +159,8 @@ def values_of(columns: Columns, role: str, convert: Callable[[Any, str, str], T 
 def required(values: Sequence[T | None], columns: Columns, role: str) -> list[T]:
     """The values, or an error for the first that is missing."""
     if None in values:
-        place = columns.places[values.index(None)]
-        raise InputError(f"{place}: nothing in {quoted([columns.names[role]])}; wanted one in each row")
+        index = columns.places[values.index(None)]
+        raise InputError(f"{index}: nothing in {quoted([columns.names[role]])}; wanted one in each row")
     return [value for value in values if value is not None]
 
 

@@ -287,16 +287,16 @@ def _shown(value: object) -> str:
 def in_one_order(rated: RatedItems) -> RatedItems:
     """The same items, raters and ratings, ordered by their content; names of items and raters do not matter."""
     given = _by_item(rated)
-    places = range(len(rated.items))
+    indices = range(len(rated.items))
     # Items with the same text and the same ratings may still differ in who rated them.
-    items = sorted(places, key=lambda place: (_said(rated.items[place]), given[place], rated.marks[place]))
+    items = sorted(indices, key=lambda index: (_said(rated.items[index]), given[index], rated.marks[index]))
     new_place = np.argsort(items)
     item_of = new_place[rated.item_of]
     raters, rater_of = _raters(rated, item_of)
     order = np.lexsort((rater_of, rated.ratings, item_of))
     return replace(
         rated,
-        items=tuple(rated.items[place] for place in items),
+        items=tuple(rated.items[index] for index in items),
         raters=raters,
         item_of=item_of[order].astype(np.int64),
         rater_of=rater_of[order].astype(np.int64),
@@ -333,8 +333,8 @@ def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
     The items returned are in one order, whatever the order of the file, so that all numbers are the same.
     """
     rated = in_one_order(rated)
-    model = [place for place, item in enumerate(rated.items) if item.is_model]
-    human = [place for place, item in enumerate(rated.items) if not item.is_model]
+    model = [index for index, item in enumerate(rated.items) if item.is_model]
+    human = [index for index, item in enumerate(rated.items) if not item.is_model]
     if not model or not human:
         seen, missing = ("human", rated.model) if human else (rated.model, "human")
         raise InputError(f"{rated.name}: all items are {seen} ones; wanted {missing} ones too")
@@ -348,13 +348,13 @@ def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
         "items without a counterpart first"
     )
     # Ordered again, because raters are ordered by the ratings that are left.
-    cut = in_one_order(only_items(rated, lambda place: place not in left_out))
+    cut = in_one_order(only_items(rated, lambda index: index not in left_out))
     return replace(cut, notes=(*rated.notes, note))
 
 
 def only_items(rated: RatedItems, keep: Callable[[int], bool]) -> RatedItems:
-    """The items at the places to keep, with their ratings."""
-    kept = np.array([keep(place) for place in range(len(rated.items))], dtype=bool)
+    """The items at the indices to keep, with their ratings."""
+    kept = np.array([keep(index) for index in range(len(rated.items))], dtype=bool)
     return _cut(rated, kept, kept[rated.item_of])
 
 
@@ -378,18 +378,18 @@ def _cut(rated: RatedItems, kept: np.ndarray, chosen: np.ndarray) -> RatedItems:
 
 
 def _least_needed(items: tuple[RatedItem, ...], places: list[int], n: int, seed: int) -> set[int]:
-    """The n places to leave out, first from contexts that have more of this source than of the other."""
+    """The n indices to leave out, first from contexts that have more of this source than of the other."""
     surplus: Counter[str] = Counter()
     sign = 1 if items[places[0]].is_model else -1
     for item in items:
         if item.context is not None:
             surplus[item.context] += sign if item.is_model else -sign
     first, later = [], []
-    for place in stream(seed, "balance").permutation(places).tolist():
-        context = items[place].context
+    for index in stream(seed, "balance").permutation(places).tolist():
+        context = items[index].context
         if context is None or surplus[context] > 0:
-            first.append(place)
+            first.append(index)
             surplus[context or ""] -= context is not None
         else:
-            later.append(place)
+            later.append(index)
     return set([*first, *later][:n])

@@ -106,10 +106,10 @@ def plan_tests(items: ItemSet, requests: Sequence[Request], plan: ItemPlan) -> T
         return Tests({}, groups, joint, tuple(_notes(groups, joint)))
     units = {}
     for system in systems:
-        tested = [_tested([items.items[place] for place in group], system) for group in groups[system]]
+        tested = [_tested([items.items[index] for index in group], system) for group in groups[system]]
         joint[system] = {_key(some): cut(some, system, seed=plan.seed) for some in tested if some}
-        apart = {place for group in groups[system] for place in group}
-        alone = [item for place, item in enumerate(items.items) if place not in apart]
+        apart = {index for group in groups[system] for index in group}
+        alone = [item for index, item in enumerate(items.items) if index not in apart]
         units[system] = [plan.unit(item.id, _sizes(item, system)) for item in _tested(alone, system)]
         units[system] += [Unit(key, plan.n_resamples + 1, listed=False) for key in joint[system]]
     human = _human_units(items, groups[None])
@@ -154,8 +154,8 @@ def _sizes(item: Item, system: str) -> tuple[int, int]:
 
 def _human_units(items: ItemSet, groups: Sequence[Sequence[int]]) -> dict[str, Unit]:
     """One item of each cluster: the others have the same references, or most of them."""
-    left_out = {place for group in groups for place in group[1:]}
-    kept = [item.id for place, item in enumerate(items.items) if place not in left_out]
+    left_out = {index for group in groups for index in group[1:]}
+    kept = [item.id for index, item in enumerate(items.items) if index not in left_out]
     return {key: Unit(key, 0, listed=False) for key in kept}
 
 
@@ -260,7 +260,7 @@ def _adjusted(
     smallest = {system: min(p.values()) for system, p in steps.items() if p}
     corrected = dict(zip(smallest, holm(list(smallest.values())), strict=True))
     order = sorted(smallest, key=lambda system: smallest[system])
-    factors = {system: len(order) - place for place, system in enumerate(order)}
+    factors = {system: len(order) - index for index, system in enumerate(order)}
     return {
         system: {request: min(1.0, max(one, p * factors[system])) for request, p in steps[system].items()}
         for system, one in corrected.items()

@@ -37,7 +37,7 @@ class Clusters:
 
     @classmethod
     def of(cls, count: int, groups: Iterable[Sequence[int]] = ()) -> "Clusters":
-        """The clusters of `count` items, from the places of those that belong together.
+        """The clusters of `count` items, from the indices of those that belong together.
 
         >>> Clusters.of(4, [[1, 3]]).numbers.tolist()
         [0, 1, 2, 1]
@@ -100,8 +100,8 @@ def clusters(items: Sequence[Item], systems: Iterable[str] = ()) -> list[list[in
     for one, other in links:
         parent[_root(parent, one)] = _root(parent, other)
     found: dict[int, list[int]] = defaultdict(list)
-    for place in range(len(items)):
-        found[_root(parent, place)].append(place)
+    for index in range(len(items)):
+        found[_root(parent, index)].append(index)
     return sorted(places for places in found.values() if len(places) > 1)
 
 
@@ -115,9 +115,9 @@ def _root(parent: list[int], place: int) -> int:
 def _by_references(items: Sequence[Item], stock: Collection[str]) -> Iterator[tuple[int, int]]:
     kept = [_long(item.references) for item in items]
     users: dict[str, list[int]] = defaultdict(list)
-    for place, texts in enumerate(kept):
+    for index, texts in enumerate(kept):
         for text in texts:
-            users[text].append(place)
+            users[text].append(index)
     near = {
         (one, other)
         for places in users.values()
@@ -152,11 +152,11 @@ def _is_telling(shared: Collection[str], stock: Collection[str]) -> bool:
 def _by_candidates(items: Sequence[Item], systems: Iterable[str], stock: Collection[str]) -> Iterator[tuple[int, int]]:
     for system in systems:
         written = [tuple(sorted(item.candidates.get(system, ()))) for item in items]
-        yield from _equal({place: texts for place, texts in enumerate(written) if _is_telling(_long(texts), stock)})
+        yield from _equal({index: texts for index, texts in enumerate(written) if _is_telling(_long(texts), stock)})
 
 
 def _by_prompt(items: Sequence[Item], systems: Iterable[str]) -> Iterator[tuple[int, int]]:
-    asked = {place: item for place, item in enumerate(items) if item.prompt}
+    asked = {index: item for index, item in enumerate(items) if item.prompt}
     yield from _equal({p: (i.prompt or "", *sorted(i.references)) for p, i in asked.items() if i.references})
     for system in systems:
         yield from _equal(
@@ -212,9 +212,9 @@ def cut(items: Sequence[Item], system: str, *, seed: int) -> list[Item]:
         return list(items)
     order = stream(seed, "cut cluster", items[0].id).permutation(len(items))
     kept: list[Item] = []
-    for place in order:
-        if not kept or len(places_of([*kept, items[place]], system).texts) <= most:
-            kept.append(items[place])
+    for index in order:
+        if not kept or len(places_of([*kept, items[index]], system).texts) <= most:
+            kept.append(items[index])
         if len(kept) > 2 * most:
             break
     return kept

@@ -129,7 +129,7 @@ class Summary:
         """All results of a system; of references against references where the system is None."""
         again = {} if system is None else {r.label: self._at_baseline_size(r, system, measured) for r in requests}
         return SystemResults(
-            [tuple(self._item(r, system, place, each) for r in requests) for place, each in enumerate(measured)],
+            [tuple(self._item(r, system, index, each) for r in requests) for index, each in enumerate(measured)],
             tuple(self._over_items(request, system, measured, combined) for request in requests),
             {label: result for label, result in again.items() if result is not None},
         )

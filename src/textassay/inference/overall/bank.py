@@ -313,15 +313,15 @@ def _regions(pool: Pool, units: Units) -> Statistic:
     """
     pair = pooled_vectors(pool)
     n, n_units = len(pair.values), units.n_units
-    places = pair.order[np.arange(min(n, _MOST_PLACES)) * n // min(n, _MOST_PLACES)]
+    indices = pair.order[np.arange(min(n, _MOST_PLACES)) * n // min(n, _MOST_PLACES)]
     by_unit = csr_array((np.ones(n), (np.arange(n), units.units)), shape=(n, n_units))
-    around = np.zeros((len(places), n_units))
-    middles, narrow = centred(pair, places), -0.5 / (_NARROW * bandwidth(pair)) ** 2
-    at_once = max(1, _NUMBERS_AT_ONCE // len(places))
+    around = np.zeros((len(indices), n_units))
+    middles, narrow = centred(pair, indices), -0.5 / (_NARROW * bandwidth(pair)) ** 2
+    at_once = max(1, _NUMBERS_AT_ONCE // len(indices))
     for begin in range(0, n, at_once):
         texts = np.arange(begin, min(begin + at_once, n))
         around += np.exp(squared_distances(middles, centred(pair, texts)) * narrow) @ by_unit[texts]
-    own = np.arange(len(places)), units.units[places]
+    own = np.arange(len(indices)), units.units[indices]
     around[own] = 0.0
     sizes = unit_sizes(units)[own[1]]
     around[own] = around.sum(axis=1) * sizes / np.maximum(n - sizes, 1.0)

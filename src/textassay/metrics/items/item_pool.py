@@ -119,7 +119,7 @@ class Pools:
 
         Without candidates it is a pool of references alone, none of them a candidate yet.
         """
-        sides = [[texts[place] for place in scattered(texts)] for texts in (candidates, references)]
+        sides = [[texts[index] for index in scattered(texts)] for texts in (candidates, references)]
         return self._of([*sides[0], *sides[1]], len(candidates))
 
     def _of(self, texts: Sequence[str], candidates: int) -> ItemPool:
@@ -149,7 +149,7 @@ def scattered(texts: Sequence[str]) -> list[int]:
     In the order of the alphabet, texts of one place in a sample of labellings would have something in common from item
     to item, and the items' p-values with it.
     """
-    return sorted(range(len(texts)), key=lambda place: hashlib.blake2b(texts[place].encode(), digest_size=8).digest())
+    return sorted(range(len(texts)), key=lambda index: hashlib.blake2b(texts[index].encode(), digest_size=8).digest())
 
 
 def item_values(request: "Request", pool: ItemPool, labels: Labels) -> F64:

@@ -71,9 +71,9 @@ def word_ids(sequences: Sequences, train: I64, *, shortest: int) -> tuple[I64, i
     """
     lengths = np.minimum(sequences.lengths, _LONGEST)
     width = max(int(lengths.max(initial=0)), shortest)
-    places = ranges(sequences.offsets[:-1], lengths)
+    indices = ranges(sequences.offsets[:-1], lengths)
     texts = np.repeat(np.arange(len(sequences)), lengths)
-    words, in_train = sequences.words[places], np.isin(texts, train)
+    words, in_train = sequences.words[indices], np.isin(texts, train)
     known, counts = np.unique(words[in_train], return_counts=True)
     known = known[counts > 1]
     found = np.searchsorted(known, words)
@@ -129,9 +129,9 @@ def _train(network: Any, ids: I64, found: Split, preset: Preset) -> None:
         network.train()
         shuffled = [side[torch.randperm(len(side)).numpy()] for side in sides]
         for begin in range(0, most - half + 1, half):
-            places = np.concatenate([side[begin : begin + half] for side in shuffled])
+            indices = np.concatenate([side[begin : begin + half] for side in shuffled])
             optimiser.zero_grad()
-            _loss(network, ids[places], truth[places]).backward()
+            _loss(network, ids[indices], truth[indices]).backward()
             optimiser.step()
         accuracy = float(((_scores(network, ids[found.validation]) <= 0) == truth[found.validation]).mean())
         if accuracy > best:

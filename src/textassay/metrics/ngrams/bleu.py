@@ -352,8 +352,8 @@ def looked_up(candidate: Incidence, reference: Incidence, values: NDArray[np.int
     """The reference's value of each of the candidate's n-grams; 0 if the reference does not have the n-gram."""
     if not len(reference.keys):
         return np.zeros(len(candidate.keys), dtype=np.int32)
-    places = np.minimum(np.searchsorted(reference.keys, candidate.keys), len(reference.keys) - 1)
-    return np.where(reference.keys[places] == candidate.keys, values[places], 0).astype(np.int32)
+    indices = np.minimum(np.searchsorted(reference.keys, candidate.keys), len(reference.keys) - 1)
+    return np.where(reference.keys[indices] == candidate.keys, values[indices], 0).astype(np.int32)
 
 
 def matches_with_others(incidence: Incidence, n_texts: int) -> F64:
@@ -373,13 +373,13 @@ def closest_lengths(lengths: I64, reference: I64) -> I64:
 
 def closest_other_lengths(lengths: I64) -> I64:
     """The closest length among the *other* texts: a text's own length counts only if another text has it too."""
-    values, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    values, index, counts = np.unique(lengths, return_inverse=True, return_counts=True)
     if len(values) == 1:
         return lengths
     below = np.concatenate(([values[1]], values[:-1]))
     above = np.concatenate((values[1:], [values[-2]]))
     other = np.where(np.abs(values - below) <= np.abs(above - values), below, above)
-    return np.where(counts == 1, other, values)[place]
+    return np.where(counts == 1, other, values)[index]
 
 
 def _closest(lengths: I64, values: I64) -> I64:

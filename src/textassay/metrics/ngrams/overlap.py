@@ -340,9 +340,9 @@ def text_traits(sequences: Sequences, ngrams: TextNgrams, *, apart: I64 | None =
     pairs, inverse, counts = np.unique(owners[texts] * len(keys) + which, return_inverse=True, return_counts=True)
     elsewhere = np.log1p(totals[pairs % len(keys)] - counts)[inverse]
     filled = np.flatnonzero(words.lengths > 0)
-    for places in (words.offsets[:-1][filled], words.offsets[1:][filled] - 1):
+    for indices in (words.offsets[:-1][filled], words.offsets[1:][filled] - 1):
         end = np.zeros(len(words))
-        end[filled] = elsewhere[places]
+        end[filled] = elsewhere[indices]
         ends.append(end)
     last = which[words.offsets[1:][filled] - 1]
     as_last = np.zeros(len(words))

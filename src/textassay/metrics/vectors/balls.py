@@ -106,20 +106,20 @@ def _walk(lists: Lists, labels: SlotLabels, k: int, *, closed: bool) -> _Walked:
     keep = closed and ties.entries.size > 0
     history = [np.empty_like(reached) for _ in range(wanted.bit_length() if keep else 0)]
     counter = [np.full_like(candidate, _EVERY if start >> bit & 1 else 0) for bit in range(wanted.bit_length())]
-    for place, ids in enumerate(lists.ids):
+    for index, ids in enumerate(lists.ids):
         for bits, seen in zip(counter, history, strict=False):
-            seen[place] = bits
+            seen[index] = bits
         candidates, references = candidate[ids], reference[ids]
         carry = candidate & candidates
         carry |= reference & references
         candidates &= reference
         references &= candidate
-        np.bitwise_or(candidates, references, out=others[place])
+        np.bitwise_or(candidates, references, out=others[index])
         for bits in counter:
             overflow = bits & carry
             np.bitwise_xor(bits, carry, out=bits)
             carry = overflow
-        np.bitwise_or(reached[place], carry, out=reached[place + 1])
+        np.bitwise_or(reached[index], carry, out=reached[index + 1])
     ended = reached[-1].copy()
     if closed:
         # If ball and list end at the same distance, texts beyond the list may be on the rim.
@@ -144,8 +144,8 @@ def _memberships(lists: Lists, labels: SlotLabels, walked: _Walked) -> F64:
     if not lists.slots.offsets.size:
         return bit_counts(words).astype(np.float64)
     entries = np.flatnonzero((repeats[lists.ids] >= 0) | (repeats >= 0))
-    place, row = np.divmod(entries, words.shape[1])
-    named = lists.ids[place, row]
+    index, row = np.divmod(entries, words.shape[1])
+    named = lists.ids[index, row]
     chosen = words.ravel()[entries]
     words.ravel()[entries] = 0
     stays = (chosen != 0) & ~lists.slots.spare[named] & ~lists.slots.spare[row]
@@ -319,7 +319,7 @@ def _in_parts(lists: Lists, slots: I64) -> Iterator[Iterator[_Row]]:
 
 
 def _rows(lists: Lists, slots: I64) -> Iterator[_Row]:
-    place, pairs = lists.distinct.place, lists.pairs
+    index, pairs = lists.distinct.place, lists.pairs
     places = lists.slots.place[slots]
     if lists.use_rough:
         distances: NDArray[np.floating] = pairs.rough(places, slice(None))
@@ -327,7 +327,7 @@ def _rows(lists: Lists, slots: I64) -> Iterator[_Row]:
     else:
         distances, doubt = pairs.fine(places), pairs.fine_doubt(places)
     for slot, row, off in zip(slots, distances, doubt, strict=True):
-        yield _Row(lists, int(slot), row[place].astype(np.float64), float(off))
+        yield _Row(lists, int(slot), row[index].astype(np.float64), float(off))
 
 
 def _radii(row: _Row, same: U64, k: int, here: int) -> tuple[F64, U64]:

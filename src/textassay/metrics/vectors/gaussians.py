@@ -187,7 +187,7 @@ def _with_ties(values: F64) -> F64:
 
 
 def _slices(pooled: Moments) -> Iterator[tuple[slice, F64]]:
-    """The centred pooled vectors, some at a time, and their places."""
+    """The centred pooled vectors, some at a time, and their indices."""
     begin = 0
     for batch in pooled.vectors():
         for start in range(0, len(batch), SLICE):
@@ -198,8 +198,8 @@ def _slices(pooled: Moments) -> Iterator[tuple[slice, F64]]:
 
 def _unit_sums(pooled: Moments, resamples: Resamples) -> F64:
     sums = np.zeros((resamples.n_units, pooled.dimension))
-    for places, values in _slices(pooled):
-        units = resamples.units[places]
+    for indices, values in _slices(pooled):
+        units = resamples.units[indices]
         order = np.argsort(units, kind="stable")
         found, starts = np.unique(units[order], return_index=True)
         sums[found] += np.add.reduceat(values[order], starts, axis=0)
@@ -227,8 +227,8 @@ def _by_unit(pooled: Moments, resamples: Resamples, basis: F64) -> F32:
     within = np.empty(len(units), dtype=np.int64)
     within[order] = np.arange(len(units)) - starts[units[order]]
     found = np.zeros((resamples.n_units, int(within.max()) + 1, basis.shape[1]), dtype=np.float32)
-    for places, values in _slices(pooled):
-        found[units[places], within[places]] = values @ basis
+    for indices, values in _slices(pooled):
+        found[units[indices], within[indices]] = values @ basis
     return found
 
 

@@ -159,10 +159,10 @@ def slots_of(distinct: Distinct, k: int) -> Slots:
     counts = np.minimum(distinct.counts, 2 * most)
     is_repeated = distinct.counts > 2 * most
     starts = np.cumsum(counts) - counts
-    place = np.repeat(np.arange(len(counts)), counts)
-    number = np.arange(len(place)) - starts[place]
-    text = distinct.points[distinct.starts[place] + number]
-    repeat = np.where(is_repeated, np.cumsum(is_repeated) - 1, -1)[place]
+    index = np.repeat(np.arange(len(counts)), counts)
+    number = np.arange(len(index)) - starts[index]
+    text = distinct.points[distinct.starts[index] + number]
+    repeat = np.where(is_repeated, np.cumsum(is_repeated) - 1, -1)[index]
     first = starts[is_repeated]
     members = [distinct.points[start : start + size] for start, size in _runs(distinct, is_repeated)]
     as_candidate, as_reference = (np.empty(len(distinct.place), dtype=np.int64) for _ in range(2))
@@ -171,7 +171,7 @@ def slots_of(distinct: Distinct, k: int) -> Slots:
         as_candidate[texts], as_reference[texts] = slot, slot + most
     sizes = distinct.counts[is_repeated]
     return Slots(
-        place=place,
+        place=index,
         starts=starts,
         counts=counts,
         text=text,

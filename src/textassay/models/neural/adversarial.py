@@ -332,12 +332,12 @@ def _written(players: _Players, size: int) -> tuple[Any, list[Any]]:
     tokens = torch.full((size, length), END)
     states: list[Any] = []
     previous, state = torch.full((size,), BEGIN), None
-    for place in range(length):
+    for index in range(length):
         hidden, state = players.generator.read(previous[:, None], state)
-        if place:
+        if index:
             states.append(state)
-        previous = _next_tokens(players, hidden[:, 0], previous, first=place == 0)
-        tokens[:, place] = previous
+        previous = _next_tokens(players, hidden[:, 0], previous, first=index == 0)
+        tokens[:, index] = previous
     return tokens, states
 
 
@@ -384,8 +384,8 @@ def _completed(players: _Players, tokens: Any, states: Sequence[Any]) -> Any:
     length, n_rollouts = players.length, players.game.rollouts
     whole = tokens.repeat((length - 1) * n_rollouts, 1)
     state = tuple(torch.cat([pair[part].repeat(1, n_rollouts, 1) for pair in states], dim=1) for part in range(2))
-    places = torch.arange(1, length).repeat_interleave(n_rollouts * len(tokens))
-    previous = whole[torch.arange(len(whole)), places - 1]
+    indices = torch.arange(1, length).repeat_interleave(n_rollouts * len(tokens))
+    previous = whole[torch.arange(len(whole)), indices - 1]
     hidden = state[0][-1]
     for step in range(length - 1):
         rows = torch.arange((length - 1 - step) * n_rollouts * len(tokens))
@@ -394,7 +394,7 @@ def _completed(players: _Players, tokens: Any, states: Sequence[Any]) -> Any:
             read, state = players.generator.read(previous[: len(rows), None], state)
             hidden = read[:, 0]
         previous = _next_tokens(players, hidden[: len(rows)], previous[: len(rows)], first=False)
-        whole[rows, places[: len(rows)] + step] = previous
+        whole[rows, indices[: len(rows)] + step] = previous
     return whole
 
 

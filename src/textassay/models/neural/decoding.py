@@ -73,8 +73,8 @@ def _cut(logits: F32 | F64, decoding: Decoding) -> tuple[F32 | F64, F32 | F64]:
         raise InputError("the model computes logits that are not finite numbers; wanted a model with usable weights")
     lowest = np.full(len(scaled), -np.inf, scaled.dtype)
     if decoding.top_k is not None and decoding.top_k < n_tokens:
-        place = n_tokens - decoding.top_k
-        lowest = np.partition(scaled, place, axis=1)[:, place]
+        index = n_tokens - decoding.top_k
+        lowest = np.partition(scaled, index, axis=1)[:, index]
         scaled = _without_ties(scaled, lowest, np.full(len(scaled), decoding.top_k))
     if decoding.top_p is not None and decoding.top_p < 1:
         falling = np.sort(scaled, axis=1)[:, ::-1]
@@ -163,14 +163,14 @@ def _sample_batch(
 ) -> list[list[int]]:
     written: list[list[int]] = [[] for _ in given]
     going = np.arange(len(given))
-    place = min(len(tokens) for tokens in given)
-    state, logits = network.start(np.array([[frame.begin, *tokens[:place]] for tokens in given]))
+    index = min(len(tokens) for tokens in given)
+    state, logits = network.start(np.array([[frame.begin, *tokens[:index]] for tokens in given]))
     while True:
-        tokens = draw(frame.forbid(logits, first=place == 0), decoding, rng)
+        tokens = draw(frame.forbid(logits, first=index == 0), decoding, rng)
         on = np.ones(len(going), np.bool_)
         for row, text in enumerate(going.tolist()):
-            if place < len(given[text]):
-                tokens[row] = given[text][place]
+            if index < len(given[text]):
+                tokens[row] = given[text][index]
             elif tokens[row] == frame.end:
                 on[row] = False
             else:
@@ -182,7 +182,7 @@ def _sample_batch(
                 return written
             going, tokens, state = going[rows], tokens[rows], network.select(state, rows)
         state, logits = network.advance(state, tokens)
-        place += 1
+        index += 1
 
 
 @dataclass(frozen=True)
@@ -215,8 +215,8 @@ def beam_search(
     open_texts: list[tuple[int, ...]] = [()]
     open_logs = np.zeros(1)
     done: list[Beam] = []
-    for place in range(most_tokens):
-        logs = log_probabilities(frame.forbid(logits, first=place == 0 and not given), Decoding())
+    for index in range(most_tokens):
+        logs = log_probabilities(frame.forbid(logits, first=index == 0 and not given), Decoding())
         totals = open_logs[:, None] + logs
         best = _largest(totals, 2 * width)
         ended = [(row, token) for row, token in best if token == frame.end]
@@ -226,7 +226,7 @@ def beam_search(
         open_logs = np.array([totals[pair] for pair in kept])
         if not kept or _is_settled(done, open_logs, width, length_penalty, most_tokens):
             break
-        if place + 1 < most_tokens:
+        if index + 1 < most_tokens:
             state = network.select(state, np.array([row for row, _ in kept]))
             state, logits = network.advance(state, np.array([token for _, token in kept]))
         else:
@@ -237,8 +237,8 @@ def beam_search(
 def _largest(totals: F64, n: int) -> list[tuple[int, int]]:
     """Row and column of the `n` largest finite values, the largest first; the first of equal values first."""
     flat = totals.ravel()
-    places = np.argsort(-flat, kind="stable")[:n]
-    return [divmod(int(place), totals.shape[1]) for place in places if np.isfinite(flat[place])]
+    indices = np.argsort(-flat, kind="stable")[:n]
+    return [divmod(int(index), totals.shape[1]) for index in indices if np.isfinite(flat[index])]
 
 
 def _is_settled(done: list[Beam], open_logs: F64, width: int, length_penalty: float, most_tokens: int) -> bool:

@@ -133,8 +133,8 @@ class HuggingFaceModel:
         order = np.argsort(lengths, kind="stable")
         order = order[lengths[order] - 1 <= (most or lengths.max(initial=0))]
         with inference():
-            for place in range(0, len(order), _BATCH):
-                batch = order[place : place + _BATCH]
+            for index in range(0, len(order), _BATCH):
+                batch = order[index : index + _BATCH]
                 log_probs[batch] = self._sums([rows[text] for text in batch], starts[batch], decoding)
         mark, number = _unknown_token(self._loaded.tokenizer)
         n_unknown = np.array([own.count(number) for own in tokens], np.int64)

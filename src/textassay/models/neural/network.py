@@ -172,7 +172,7 @@ class NeuralModel:
         order = order[np.argsort(lengths[order], kind="stable")]
         with inference():
             for batch in _batches(order, lengths):
-                log_probs[batch] = self._sums([rows[place] for place in batch], given[batch], decoding)
+                log_probs[batch] = self._sums([rows[index] for index in batch], given[batch], decoding)
         return Scores.of_classes(log_probs, lengths - 1 - given, read.n_unknown, read.is_outside)
 
     def rows(self, texts: Texts) -> list[I64]:
@@ -338,8 +338,8 @@ def hold_out(rows: list[T], share: float, seed: int) -> tuple[list[T], list[T]]:
     """Rows or texts for training and for validation, each in the order of the texts."""
     n_out = min(int(share * len(rows)), _MOST_HELD_OUT)
     chosen = set(np.random.default_rng(seed).permutation(len(rows))[:n_out].tolist())
-    kept = [row for place, row in enumerate(rows) if place not in chosen]
-    return kept, [rows[place] for place in sorted(chosen)]
+    kept = [row for index, row in enumerate(rows) if index not in chosen]
+    return kept, [rows[index] for index in sorted(chosen)]
 
 
 def _check_lengths(kind: str, rows: Sequence[I64], most_tokens: int | None) -> None:

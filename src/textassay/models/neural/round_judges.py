@@ -61,7 +61,7 @@ def _words(row: I64) -> list[int]:
 
 
 def _grams(words: Sequence[int], n: int) -> Counter[tuple[int, ...]]:
-    return Counter(tuple(words[place : place + n]) for place in range(len(words) - n + 1))
+    return Counter(tuple(words[index : index + n]) for index in range(len(words) - n + 1))
 
 
 def _most_counts(rows: Sequence[I64], n: int) -> Counter[tuple[int, ...]]:

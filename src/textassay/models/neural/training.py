@@ -202,8 +202,8 @@ def epoch_batches(rows: Sequence[I64], plan: Plan, epoch: int) -> list[I64]:
     for start in range(0, len(order), _POOL * plan.batch_size):
         pool = order[start : start + _POOL * plan.batch_size]
         pool = pool[np.argsort(lengths[pool], kind="stable")]
-        batches += [pool[place : place + plan.batch_size] for place in range(0, len(pool), plan.batch_size)]
-    return [batches[place] for place in rng.permutation(len(batches))]
+        batches += [pool[index : index + plan.batch_size] for index in range(0, len(pool), plan.batch_size)]
+    return [batches[index] for index in rng.permutation(len(batches))]
 
 
 def padded(rows: Sequence[I64]) -> tuple[I64, Bool]:
@@ -228,7 +228,7 @@ def mean_loss(network: TrainedNetwork, rows: Sequence[I64], batch_size: int) -> 
     total, n_tokens = 0.0, 0
     with torch.inference_mode():
         for start in range(0, len(order), batch_size):
-            loss, count = summed_loss(network, [rows[place] for place in order[start : start + batch_size]])
+            loss, count = summed_loss(network, [rows[index] for index in order[start : start + batch_size]])
             total, n_tokens = total + float(loss), n_tokens + count
     return total / n_tokens
 
@@ -251,7 +251,7 @@ def _step(run: Run, optimiser: Any, state: _State, batch: I64) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_of(run.plan.seed, "dropout", state.epoch, state.batch))
         modules.train()
-        loss, n_tokens = summed_loss(run.network, [run.rows[place] for place in batch])
+        loss, n_tokens = summed_loss(run.network, [run.rows[index] for index in batch])
         optimiser.zero_grad(set_to_none=True)
         (loss / n_tokens).backward()
         if run.plan.clip:

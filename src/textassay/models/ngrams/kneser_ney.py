@@ -66,7 +66,7 @@ class Ngrams:
 class _HashIndex:
     """Keys by their hash, for look-ups three times as fast as binary search.
 
-    The keys of hash `b` are `keys[starts[b]:starts[b + 1]]`, and `numbers` has their places in the original order.
+    The keys of hash `b` are `keys[starts[b]:starts[b + 1]]`, and `numbers` has their indices in the original order.
     There are at least twice as many hashes as keys.
     """
 
@@ -84,7 +84,7 @@ class _HashIndex:
         return cls(bits, starts, keys[order], order)
 
     def find(self, wanted: I64) -> I64:
-        """The place of each key in the original order; `UNSEEN` for one that is not there."""
+        """The index of each key in the original order; `UNSEEN` for one that is not there."""
         hashes = _hashed(wanted, self.bits)
         at, stop = self.starts[hashes], self.starts[hashes + 1]
         found = np.full(len(wanted), UNSEEN)
@@ -130,15 +130,15 @@ def count_ngrams(symbols: I64, *, order: int, n_symbols: int) -> list[Ngrams]:
     numbers = symbols
     for _ in range(1, order):
         contexts = before(numbers, symbols)
-        places = np.flatnonzero(contexts >= 0)
-        if not len(places):
+        indices = np.flatnonzero(contexts >= 0)
+        if not len(indices):
             break
-        found = contexts[places] * n_symbols + symbols[places]
+        found = contexts[indices] * n_symbols + symbols[indices]
         keys, first, which, counts = np.unique(found, return_index=True, return_inverse=True, return_counts=True)
         begins = tables[-1].begins[keys // n_symbols]
-        tables.append(Ngrams(n_symbols, keys, counts, numbers[places[first]], begins))
+        tables.append(Ngrams(n_symbols, keys, counts, numbers[indices[first]], begins))
         numbers = np.full(len(symbols), UNSEEN)
-        numbers[places] = which
+        numbers[indices] = which
     return tables
 
 
@@ -160,10 +160,10 @@ def smooth(tables: list[Ngrams]) -> tuple[Level, ...]:
     shorter = np.where(tables[0].begins, 0.0, 1 / (tables[0].n_symbols - 1))
     levels: list[Level] = []
     probability = np.ones(1)
-    for place, table in enumerate(tables):
-        if place:
+    for index, table in enumerate(tables):
+        if index:
             shorter = probability[table.suffix]
-        level, probability = _smoothed(table, _adjusted(tables, place), shorter, n_contexts=len(probability))
+        level, probability = _smoothed(table, _adjusted(tables, index), shorter, n_contexts=len(probability))
         levels.append(level)
     return tuple(levels)
 

@@ -141,9 +141,9 @@ class NgramModel:
         contexts, fresh = self._after([""] * n if prompts is None else prompts)
         written = np.full((n, max_tokens), END)
         going = np.arange(n)
-        for place in range(max_tokens):
+        for index in range(max_tokens):
             symbols = decoder.draw(contexts, fresh, rng)
-            written[going, place] = symbols
+            written[going, index] = symbols
             on = symbols != END
             going = going[on]
             if not len(going):
@@ -220,9 +220,9 @@ class NgramModel:
         ids, offsets = self.vocabulary.encode(list(prompts))
         lengths = np.diff(offsets)
         contexts = self._start(len(lengths))
-        for place in range(int(lengths.max(initial=0))):
-            longer = np.flatnonzero(lengths > place)
-            moved = self._advance([c[longer] for c in contexts], ids[offsets[longer] + place])
+        for index in range(int(lengths.max(initial=0))):
+            longer = np.flatnonzero(lengths > index)
+            moved = self._advance([c[longer] for c in contexts], ids[offsets[longer] + index])
             for old, new in zip(contexts, moved, strict=True):
                 old[longer] = new
         return contexts, lengths == 0
@@ -273,8 +273,8 @@ class _Decoder:
         """
         texts = np.arange(len(given))
         begins = offsets[:-1] + 2 * texts
-        place = np.arange(len(symbols)) - np.repeat(begins, np.diff(offsets) + 2)
-        drawn = place > np.repeat(given, np.diff(offsets) + 2)
+        index = np.arange(len(symbols)) - np.repeat(begins, np.diff(offsets) + 2)
+        drawn = index > np.repeat(given, np.diff(offsets) + 2)
         drawn[begins[cut_off] + np.diff(offsets)[cut_off] + 1] = False
         logs, contexts = self._steps(symbols)
         if self.decoding.truncates:
@@ -290,10 +290,10 @@ class _Decoder:
         """The log-probability of each symbol given those before it in its text, and its contexts on every level."""
         logs = self.levels[0].log_p[symbols]
         numbers, contexts = symbols, [np.zeros_like(symbols)]
-        for place, level in enumerate(self.levels[1:], 1):
+        for index, level in enumerate(self.levels[1:], 1):
             contexts.append(before(numbers, symbols))
-            known = np.flatnonzero(contexts[place] >= 0)
-            here = contexts[place][known]
+            known = np.flatnonzero(contexts[index] >= 0)
+            here = contexts[index][known]
             found = level.ngrams.find(here, symbols[known])
             logs[known] = np.where(found < 0, logs[known] + level.log_backoff[here], level.log_p[found])
             numbers = np.full(len(symbols), UNSEEN)

@@ -73,8 +73,8 @@ def draw(tempered: Sequence[TemperedLevel], contexts: Sequence[I64], rng: np.ran
         starts, stops = table.level.starts[own], table.level.starts[own + 1]
         points = table.sums[starts] + rng.random(len(known)) * table.total[own]
         hit = points < table.sums[stops] if table is not tempered[0] else np.ones(len(known), dtype=bool)
-        places = np.searchsorted(table.sums, points[hit], side="right") - 1
+        indices = np.searchsorted(table.sums, points[hit], side="right") - 1
         # Because of rounding, a point can be at the upper end of its context.
-        symbols[known[hit]] = table.level.symbols(np.minimum(places, stops[hit] - 1))
+        symbols[known[hit]] = table.level.symbols(np.minimum(indices, stops[hit] - 1))
         done[known[hit]] = True
     return symbols

@@ -38,8 +38,8 @@ class Ranked:
             return self.log_p[rows, symbols]
         logs = np.full(len(rows), -np.inf)
         for part in _parts(np.arange(len(rows)), self.symbols.shape[1]):
-            place, column = np.nonzero(self.symbols[rows[part]] == symbols[part][:, None])
-            logs[part[place]] = self.log_p[rows[part[place]], column]
+            index, column = np.nonzero(self.symbols[rows[part]] == symbols[part][:, None])
+            logs[part[index]] = self.log_p[rows[part[index]], column]
         return logs
 
     def draw(self, rows: I64, points: F64) -> I64:
@@ -48,11 +48,11 @@ class Ranked:
         sums = np.cumsum(chances, axis=1)
         # Row `i` is the part from `i` to `i + 1` of one sequence, so that one search finds the symbols of all rows.
         sequence = (sums / sums[:, -1:] + np.arange(len(sums))[:, None]).ravel()
-        places = np.searchsorted(sequence, rows + points, side="right") - rows * sums.shape[1]
+        indices = np.searchsorted(sequence, rows + points, side="right") - rows * sums.shape[1]
         # Because of rounding, a point can be at the upper end of its row.
         last = sums.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
-        places = np.minimum(places, last[rows])
-        return places if self._has_all else self.symbols[rows, places]
+        indices = np.minimum(indices, last[rows])
+        return indices if self._has_all else self.symbols[rows, indices]
 
     @property
     def _has_all(self) -> bool:
@@ -94,9 +94,9 @@ class Ranking:
         level, order = self.levels[place], self._order(place)
         starts, stops = level.starts[contexts], level.starts[contexts + 1]
         width = min(k, int((stops - starts).max(initial=0)))
-        places = starts[:, None] + np.arange(width)
-        valid = places < stops[:, None]
-        numbers = order[np.where(valid, places, 0)]
+        indices = starts[:, None] + np.arange(width)
+        valid = indices < stops[:, None]
+        numbers = order[np.where(valid, indices, 0)]
         log_p = np.where(valid, level.log_p[numbers], -np.inf)
         return Ranked(np.where(valid, level.symbols(numbers), UNSEEN), log_p)
 
@@ -108,10 +108,10 @@ class Ranking:
         `contexts[k]` are the contexts of the texts on level `k`, `UNSEEN` if there is none. Texts with the same history
         share a row.
         """
-        for place, texts, different, which in _by_level(contexts):
+        for index, texts, different, which in _by_level(contexts):
             order = np.argsort(which, kind="stable")
             bounds = np.concatenate(([0], np.cumsum(np.bincount(which, minlength=len(different)))))
-            for part, kept in self._kept(tempered[place], place, different, decoding):
+            for part, kept in self._kept(tempered[index], index, different, decoding):
                 sizes = bounds[part + 1] - bounds[part]
                 rows = np.repeat(np.arange(len(part)), sizes)
                 within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -165,12 +165,12 @@ class Ranking:
 def _by_level(contexts: Sequence[I64]) -> Iterator[tuple[int, I64, I64, I64]]:
     """For each level: the texts whose longest known context is on it, their different contexts, and which each has."""
     highest = np.zeros(len(contexts[0]), np.int64)
-    for place, here in enumerate(contexts):
-        highest[here >= 0] = place
-    for place in range(len(contexts)):
-        texts = np.flatnonzero(highest == place)
+    for index, here in enumerate(contexts):
+        highest[here >= 0] = index
+    for index in range(len(contexts)):
+        texts = np.flatnonzero(highest == index)
         if len(texts):
-            yield place, texts, *np.unique(contexts[place][texts], return_inverse=True)
+            yield index, texts, *np.unique(contexts[index][texts], return_inverse=True)
 
 
 def _truncated_rows(logs: F64, decoding: Decoding) -> F64:
@@ -192,7 +192,7 @@ def _truncated_rows(logs: F64, decoding: Decoding) -> F64:
 
 
 def _parts(places: I64, width: int) -> list[I64]:
-    """The places in parts of rows of this width, so that no table of them becomes too large."""
+    """The indices in parts of rows of this width, so that no table of them becomes too large."""
     return np.array_split(places, 1 + len(places) * width // _MOST_ENTRIES) if len(places) else []
 
 

@@ -50,9 +50,9 @@ def _sweep(files: Sequence[Path], run: Run, *, metrics: str, encoder: str | None
     training, reference, real = drawn.parts
     models = [train_model(f"{spec}:tokenizer=whitespace", training) for spec in _GENERATORS]
     texts = {
-        f"{at}/{place}": texts
+        f"{at}/{index}": texts
         for at, model in enumerate(models)
-        for place, texts in enumerate(generate(model, size, TEMPERATURES, run.seed).values())
+        for index, texts in enumerate(generate(model, size, TEMPERATURES, run.seed).values())
     }
     found = measure_parts(reference, {**texts, "real": real}, metrics, run, encoder=encoder)
     shape = len(models), len(TEMPERATURES), N_PARTS

@@ -86,7 +86,7 @@ def _trade_off(name: str, analysis: Analysis) -> Claim:
     ordered = sorted((quality, diversity) for _, quality, diversity in analysis.curves[0].points)
     return Claim(
         f"diversity falls along the frontier of {name} as quality rises",
-        exact_steps("diversity", (f"point {place}" for place in range(1, len(ordered) + 1)), (d for _, d in ordered)),
+        exact_steps("diversity", (f"point {index}" for index in range(1, len(ordered) + 1)), (d for _, d in ordered)),
         "below",
         0.0,
         _EXACT,

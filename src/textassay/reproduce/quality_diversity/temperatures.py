@@ -87,7 +87,7 @@ def _sweep_claims(corpus: str, found: Mapping[str, Mapping[str, Sequence[float]]
     basis = f"each step of the temperature; intervals over {N_PARTS} parts of the generated texts"
     divergence = found["cnd-2"]
     near = [_at(t) for t in _TEMPERATURES if 0.9 <= t <= 1.1]
-    lowest = min(near, key=lambda place: float(np.mean(divergence[place])))
+    lowest = min(near, key=lambda index: float(np.mean(divergence[index])))
     return [
         Claim(
             f"{corpus}: CR falls as the temperature grows",
@@ -106,9 +106,9 @@ def _sweep_claims(corpus: str, found: Mapping[str, Mapping[str, Sequence[float]]
         Claim(
             f"{corpus}: CND is least near t = 1.0",
             tuple(
-                Check(f"CND at {place} less that at {lowest}", Measured.over(np.subtract(values, divergence[lowest])))
-                for place, values in divergence.items()
-                if place not in near
+                Check(f"CND at {index} less that at {lowest}", Measured.over(np.subtract(values, divergence[lowest])))
+                for index, values in divergence.items()
+                if index not in near
             ),
             "above",
             0.0,

@@ -86,7 +86,7 @@ def reproduce_figures_10_to_13(files: Sequence[Path], run: Run) -> Reproduction:
     if not _FEWEST <= run.n_items <= len(enough):
         raise InputError(Setting("n_items", run.n_items), f"; wanted {_FEWEST} to {len(enough)} images")
     chosen = stream(run.seed, "central", everything.digest).choice(len(enough), size=run.n_items, replace=False)
-    images = [enough[place] for place in sorted(chosen.tolist())]
+    images = [enough[index] for index in sorted(chosen.tolist())]
     table = TextTable.of([*EXAMPLES.values(), *images], tokenizer=get_tokenizer(TOKENIZER))
     meteor = get_distance("meteor", Surroundings(table))
     printed = {name: _mean_distances(texts, table, meteor) for name, texts in EXAMPLES.items()}
@@ -144,7 +144,7 @@ def reproduce_figures_10_to_13(files: Sequence[Path], run: Run) -> Reproduction:
         tables=(
             Numbers(
                 "Mean METEOR distance of the four other captions to it",
-                ("marked", *(f"other {place}" for place in range(1, _REFERENCES))),
+                ("marked", *(f"other {index}" for index in range(1, _REFERENCES))),
                 tuple(Row(name, tuple(distances.tolist())) for name, distances in printed.items()),
                 3,
             ),

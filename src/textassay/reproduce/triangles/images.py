@@ -94,7 +94,7 @@ def open_images(
     if not _FEWEST <= run.n_items <= len(enough):
         raise InputError(Setting("n_items", run.n_items), f"; wanted {_FEWEST} to {len(enough)} images")
     chosen = stream(run.seed, "captions", everything.digest).choice(len(enough), size=run.n_items, replace=False)
-    items = tuple(enough[place] for place in sorted(chosen.tolist()))
+    items = tuple(enough[index] for index in sorted(chosen.tolist()))
     texts = [text for item in items for own in item.candidates.values() for text in own]
     table = TextTable.of([item.references for item in everything.items], others=texts, tokenizer=get_tokenizer("plain"))
     encoder = encoder or run.by_scale("lsa", "minilm", "minilm")
@@ -139,11 +139,11 @@ def last_out(images: Images) -> list[Sides]:
 def stand_ins(images: Images) -> list[tuple[str, ...]]:
     """For each image the captions of another image, the most similar one by the words of all its captions."""
     rows = TfidfVectorizer().fit_transform([" ".join(item.references) for item in images.everyone])
-    place_of = {item.id: place for place, item in enumerate(images.everyone)}
+    place_of = {item.id: index for index, item in enumerate(images.everyone)}
     own = [place_of[item.id] for item in images.items]
     likeness = np.asarray((rows[own] @ rows.T).todense())
     likeness[np.arange(len(own)), own] = -1.0
-    return [images.everyone[place].references[:REFERENCES] for place in likeness.argmax(axis=1).tolist()]
+    return [images.everyone[index].references[:REFERENCES] for index in likeness.argmax(axis=1).tolist()]
 
 
 NO_MODEL = (

@@ -59,7 +59,7 @@ class Mixtures:
     @property
     def _copies(self) -> list[int]:
         """How often each caption of a pool is needed at most: where it is the last that may be used."""
-        return [_uses(place, place + 1, self.candidates) for place in range(self.pool)]
+        return [_uses(index, index + 1, self.candidates) for index in range(self.pool)]
 
     @cached_property
     def labels(self) -> Labels:
@@ -75,7 +75,7 @@ class Mixtures:
 
     def _taken(self, k: int, m: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which copies of a pool's captions are among m candidates."""
-        uses = [_uses(place, k, m) if place < k else 0 for place in range(self.pool)]
+        uses = [_uses(index, k, m) if index < k else 0 for index in range(self.pool)]
         pairs = zip(uses, self._copies, strict=True)
         return np.concatenate([np.arange(copies) < used for used, copies in pairs])
 

@@ -85,9 +85,9 @@ def _inversion_scores(tied: Sequence[int]) -> Counter[int]:
 def _times(ways: list[int], k: int) -> list[int]:
     """The polynomial times 1 + q + ... + q^(k - 1)."""
     found, running = [], 0
-    for place in range(len(ways) + k - 1):
-        running += ways[place] if place < len(ways) else 0
-        running -= ways[place - k] if 0 <= place - k < len(ways) else 0
+    for index in range(len(ways) + k - 1):
+        running += ways[index] if index < len(ways) else 0
+        running -= ways[index - k] if 0 <= index - k < len(ways) else 0
         found.append(running)
     return found
 
@@ -95,8 +95,8 @@ def _times(ways: list[int], k: int) -> list[int]:
 def _divided(ways: list[int], k: int) -> list[int]:
     """The polynomial divided by 1 + q + ... + q^(k - 1), without remainder."""
     found: list[int] = []
-    for place in range(len(ways) - k + 1):
-        found.append(ways[place] - sum(found[max(place - k + 1, 0) : place]))
+    for index in range(len(ways) - k + 1):
+        found.append(ways[index] - sum(found[max(index - k + 1, 0) : index]))
     return found
 
 

@@ -136,12 +136,12 @@ def tau_plot(found: Agreement) -> Plot:
     points = [
         Point(
             metric.results[0].estimate,
-            place,
+            index,
             ends(metric.results[0]),
             candidate=found.names.index(metric.name),
             label=two_decimals(metric.results[0].estimate),
         )
-        for place, metric in enumerate(metrics)
+        for index, metric in enumerate(metrics)
     ]
     return Plot(
         "Agreement with the gold standard",
@@ -173,7 +173,7 @@ def _matrix(found: Agreement) -> tuple[Block, ...]:
 
 def matrix_plot(found: Agreement, places: Sequence[int]) -> Plot:
     """The correlations of these metrics as shaded cells."""
-    names = tuple(shortened(found.metrics[place].name, 40) for place in places)
+    names = tuple(shortened(found.metrics[index].name, 40) for index in places)
     values = [[found.matrix[i][j] for j in places] for i in places]
     shades = tuple(tuple(None if math.isnan(value) else value for value in row) for row in values)
     texts = tuple(tuple("" if math.isnan(value) else two_decimals(value) for value in row) for row in values)
@@ -189,7 +189,7 @@ def matrix_plot(found: Agreement, places: Sequence[int]) -> Plot:
 
 def _matrix_table(found: Agreement, places: Sequence[int]) -> Details:
     """The same numbers for those who do not see the chart, and for forms without charts."""
-    names = [shortened(found.metrics[place].name, 40) for place in places]
+    names = [shortened(found.metrics[index].name, 40) for index in places]
     rows = tuple(
         Row((Cell(name), *(Cell(two_decimals(found.matrix[i][j]), found.matrix[i][j]) for j in places)))
         for name, i in zip(names, places, strict=True)

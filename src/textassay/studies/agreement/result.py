@@ -120,8 +120,8 @@ class Agreement(Outcome):
 
     def adjusted_p_values(self, column: ResultColumn) -> Sequence[float]:
         """Kendall's p-value adjusted for all metrics (Holm); the other coefficients have none."""
-        place = self.names.index(column.name)
-        return [self.adjusted[place], *([math.nan] * (len(COEFFICIENTS) - 1))]
+        index = self.names.index(column.name)
+        return [self.adjusted[index], *([math.nan] * (len(COEFFICIENTS) - 1))]
 
     @property
     def adjusted(self) -> list[float]:

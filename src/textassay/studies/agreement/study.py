@@ -161,16 +161,16 @@ def _dominance(scores: Scores, plane: str | Sequence[str] | None) -> Dominance |
     if len(known) < 2:
         return None
     beats = dominates(points[known], points[known])
-    systems = [scores.systems[place] for place in known]
+    systems = [scores.systems[index] for index in known]
     drawn = tuple(
         PlanePoint(
-            scores.systems[place],
-            scores.files[place],
-            float(points[place, 0]),
-            float(points[place, 1]),
+            scores.systems[index],
+            scores.files[index],
+            float(points[index, 0]),
+            float(points[index, 1]),
             tuple(system for system, better in zip(systems, beats[:, at].tolist(), strict=True) if better),
         )
-        for at, place in enumerate(known)
+        for at, index in enumerate(known)
     )
     return _with_sweeps(drawn, axes)
 
@@ -187,7 +187,7 @@ def _with_sweeps(points: tuple[PlanePoint, ...], axes: Sequence[MetricScores]) -
 
 def _axes(scores: Scores, plane: str | Sequence[str] | None) -> tuple[MetricScores, MetricScores] | None:
     if plane is None or not len(plane):
-        places = plane_indexes({place: metric.result for place, metric in enumerate(scores.metrics)})
+        places = plane_indexes({index: metric.result for index, metric in enumerate(scores.metrics)})
         return None if places is None else (scores.metrics[places[0]], scores.metrics[places[1]])
     names = [name.strip() for name in (plane.split(",") if isinstance(plane, str) else plane)]
     by_label = {metric.label: metric for metric in scores.metrics}

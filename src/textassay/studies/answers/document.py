@@ -86,7 +86,7 @@ def _summary(found: Answers) -> Summary:
         context=f"{_measured(found)}, without references",
         sentence=_sentence(columns, _ties(found, columns)),
         columns=("one answer", *found.labels[:_MOST_COLUMNS]),
-        rows=tuple(_row(found, column, place) for place, column in enumerate(columns, 1)),
+        rows=tuple(_row(found, column, index) for index, column in enumerate(columns, 1)),
         ties=tuple(_ties(found, columns).values()),
         caveats=tuple(_caveats(found)),
         hints=("All metrics: --table", "How to read this: --why", "Report: --report FILE.html"),

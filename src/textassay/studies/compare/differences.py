@@ -104,8 +104,8 @@ class Gram:
 
     def times_in(self, other: "Gram") -> int:
         """How often it occurs within another gram."""
-        places = range(other.n - self.n + 1)
-        return sum(other.words[at : at + self.n] == self.words for at in places)
+        indices = range(other.n - self.n + 1)
+        return sum(other.words[at : at + self.n] == self.words for at in indices)
 
     def overlaps(self, other: "Gram") -> bool:
         """Does one of them end in the words with which the other begins?"""
@@ -116,10 +116,10 @@ class Gram:
 def holders(gram: Gram, material: Material) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The texts of a sample that hold a gram, in order, and how often each does."""
     incidence = material.view(TextNgrams).order(gram.n)
-    place = int(np.searchsorted(incidence.keys, gram.key))
-    if place == len(incidence.keys) or incidence.keys[place] != gram.key:
+    index = int(np.searchsorted(incidence.keys, gram.key))
+    if index == len(incidence.keys) or incidence.keys[index] != gram.key:
         return incidence.texts[:0], incidence.counts[:0]
-    entries = slice(incidence.starts[place], incidence.starts[place + 1])
+    entries = slice(incidence.starts[index], incidence.starts[index + 1])
     return incidence.texts[entries], incidence.counts[entries]
 
 

@@ -321,7 +321,7 @@ def nearest(texts: F32, others: F32, *, same: bool = False) -> Nearest:
     a common word are to each other, so it is the neighbour of zero vectors only.
     """
     blank, read = np.count_nonzero(others, axis=1) == 0, np.count_nonzero(texts, axis=1) > 0
-    places = np.empty(len(texts), dtype=np.int64)
+    indices = np.empty(len(texts), dtype=np.int64)
     even, other = _even(texts, others)
     lengths = np.einsum("ij,ij->i", other, other)
     for begin in range(0, len(texts), _BLOCK):
@@ -330,9 +330,9 @@ def nearest(texts: F32, others: F32, *, same: bool = False) -> Nearest:
         away[np.ix_(read[begin : begin + _BLOCK], blank)] = np.inf
         if same:
             away[np.arange(len(block)), np.arange(begin, begin + len(block))] = np.inf
-        places[begin : begin + _BLOCK] = away.argmin(axis=1)
+        indices[begin : begin + _BLOCK] = away.argmin(axis=1)
     # The fast formula above loses digits of small distances, so those that are kept are computed again.
-    return Nearest(np.linalg.norm(texts.astype(np.float64) - others[places], axis=1), places)
+    return Nearest(np.linalg.norm(texts.astype(np.float64) - others[indices], axis=1), indices)
 
 
 def unmatched(

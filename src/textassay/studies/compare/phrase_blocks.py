@@ -120,9 +120,9 @@ def phrase_section(found: Comparison, order: Ranking) -> Section | None:
             (_phrase_table(row.column, len(found)),),
             row.index,
             _most_telling(row.column),
-            is_open=not place or len(rows) <= _MOST_OPEN,
+            is_open=not index or len(rows) <= _MOST_OPEN,
         )
-        for place, row in enumerate(rows)
+        for index, row in enumerate(rows)
     ]
     return Section("phrases", "Which phrases differ", (Text((_PHRASES,)), *details))
 

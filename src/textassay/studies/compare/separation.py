@@ -67,10 +67,10 @@ def _cues(
         gain = np.where(mine + theirs > 1, weight * rarity(mine + theirs, len(both)) * gap, 0.0)
         for side, sign in enumerate((1, -1)):
             useful = np.flatnonzero((sign * weight > 0) & (gain > 0))
-            for place in useful[np.argsort(-gain[useful], kind="stable")[:most]].tolist():
-                gram = Gram(order, incidence.keys[place], int(mine[place]), int(theirs[place]), 0.0)
-                cue = Cue("", int(mine[place]), int(theirs[place]), float(weight[place]))
-                found[side].append((float(gain[place]), gram, cue))
+            for index in useful[np.argsort(-gain[useful], kind="stable")[:most]].tolist():
+                gram = Gram(order, incidence.keys[index], int(mine[index]), int(theirs[index]), 0.0)
+                cue = Cue("", int(mine[index]), int(theirs[index]), float(weight[index]))
+                found[side].append((float(gain[index]), gram, cue))
     return _named(found[0], materials[0], most), _named(found[1], materials[1], most)
 
 
@@ -92,7 +92,7 @@ def _named(found: Sequence[tuple[float, Gram, Cue]], material: Material, most: i
 
 
 def _texts(material: Material, scores: F64, places: I64, offset: int, most: int) -> tuple[SureText, ...]:
-    """The first different texts at these places."""
+    """The first different texts at these indices."""
     few = places[: 10 * most]
     texts = material.sample.texts.take(pa.array(few - offset)).to_pylist()
     different = dict(zip(reversed(texts), reversed(scores[few].tolist()), strict=True))

@@ -126,11 +126,11 @@ def _human_band(found: Conditional, human: Result) -> Band:
 
 
 def _row_points(found: Conditional, systems: Sequence[SystemColumn], results: Sequence[Result]) -> Iterator[Point]:
-    for place, (system, result) in enumerate(zip(systems, results, strict=True)):
+    for index, (system, result) in enumerate(zip(systems, results, strict=True)):
         if math.isfinite(result.estimate):
             cell = result_cell(result, level=found.level)
             detail = f"{system.name}: {cell_text(cell)}"
-            yield Point(result.estimate, place, ends(result), candidate=place, label=cell.text, detail=detail)
+            yield Point(result.estimate, index, ends(result), candidate=index, label=cell.text, detail=detail)
 
 
 def p_value_plot(curve: Sensitivity) -> Plot | None:

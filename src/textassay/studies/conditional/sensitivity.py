@@ -70,7 +70,7 @@ def sensitivity_of(
 
 
 def _evenly(items: Sequence[Item], most: int) -> Sequence[Item]:
-    return [items[place * len(items) // most] for place in range(most)] if len(items) > most else items
+    return [items[index * len(items) // most] for index in range(most)] if len(items) > most else items
 
 
 def _largest(items: Sequence[Item], system: str) -> Sizes:

@@ -487,8 +487,8 @@ def _smallest_p(request: Request, combined: Combined) -> float:
 
 def _one_of_each(items: ItemSet, groups: Sequence[Sequence[int]]) -> ItemSet:
     """One item of each cluster, and all items that share no texts: these are independent."""
-    left_out = {place for group in groups for place in group[1:]}
-    kept = tuple(item for place, item in enumerate(items.items) if place not in left_out)
+    left_out = {index for group in groups for index in group[1:]}
+    kept = tuple(item for index, item in enumerate(items.items) if index not in left_out)
     return replace(items, items=kept)
 
 

@@ -283,11 +283,11 @@ def gap_plot(every: list[Case]) -> Plot | None:
     if not known:
         return None
     points = []
-    for place, case in enumerate(known):
+    for index, case in enumerate(known):
         parts = case.analysis.result.parts
         limits = (parts["drate_low"], parts["drate_high"]) if "drate_low" in parts else None
         label = _drate_cell(parts).text
-        points.append(Point(parts["drate"], place, limits, candidate=case.index, label=label))
+        points.append(Point(parts["drate"], index, limits, candidate=case.index, label=label))
     return Plot(
         "The gap between the real distribution and the best one",
         Scale("gap in quality (DRate)", better="lower", limits=(0.0, 0.01), percent=True),

@@ -186,15 +186,15 @@ def estimate_pairs(
             rng = stream(seed, "mixture", length, repr(float(share)))
             mixed = noise_mixture(reference, size=len(real), noise=share, noise_length=length, rng=rng)
             mixture = TextNgrams.of_sequences(mixed)
-            for place, (kind, n) in enumerate(pairs):
-                points[place].append(MixturePoint(share, *_MEASURES[kind](mixture, references, n)))
+            for index, (kind, n) in enumerate(pairs):
+                points[index].append(MixturePoint(share, *_MEASURES[kind](mixture, references, n)))
             counter.step(1)
-        for place, (_, diversity) in enumerate(truth):
-            found = tuple(points[place])
-            curves[place].append(MixtureCurve(length, found, quality_at(found, diversity)))
+        for index, (_, diversity) in enumerate(truth):
+            found = tuple(points[index])
+            curves[index].append(MixtureCurve(length, found, quality_at(found, diversity)))
     return [
-        Estimate(*truth[place], _range(kind, references, n), tuple(curves[place]))
-        for place, (kind, n) in enumerate(pairs)
+        Estimate(*truth[index], _range(kind, references, n), tuple(curves[index]))
+        for index, (kind, n) in enumerate(pairs)
     ]
 
 

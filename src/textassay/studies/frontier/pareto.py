@@ -100,8 +100,8 @@ def _numerical_inverse(pair: Pair, slopes: F64) -> F64:
     """The root on the scale of logarithms, because probabilities may be tiny, between two points of a table."""
     logs, known = _slope_table(pair.diversity)
     inside = np.clip(slopes, known[0], known[-1])
-    place = np.clip(np.searchsorted(known, inside), 1, len(known) - 1)
-    found = np.exp(falling_roots(lambda at: pair.diversity.slope(np.exp(at)) - inside, logs[place], logs[place - 1]))
+    index = np.clip(np.searchsorted(known, inside), 1, len(known) - 1)
+    found = np.exp(falling_roots(lambda at: pair.diversity.slope(np.exp(at)) - inside, logs[index], logs[index - 1]))
     return np.where(slopes >= known[-1], 0.0, found)
 
 

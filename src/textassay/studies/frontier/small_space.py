@@ -37,13 +37,13 @@ def oracle_distribution(sigma: float, seed: int) -> F64:
     texts = all_texts()
     hidden, cell = np.zeros((len(texts), _HIDDEN)), np.zeros((len(texts), _HIDDEN))
     word, log_prob = np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts))
-    for place in range(LENGTH):
+    for index in range(LENGTH):
         gates = embedding[word] @ inward + hidden @ across + bias
         let_in, keep, show = (_sigmoid(part) for part in np.split(gates[:, : 3 * _HIDDEN], 3, axis=1))
         cell = keep * cell + let_in * np.tanh(gates[:, 3 * _HIDDEN :])
         hidden = show * np.tanh(cell)
         logits = hidden @ outward + last
-        word = texts[:, place]
+        word = texts[:, index]
         log_prob += logits[np.arange(len(texts)), word] - np.logaddexp.reduce(logits, axis=1)
     return np.asarray(np.exp(log_prob))
 

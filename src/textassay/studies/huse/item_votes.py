@@ -34,24 +34,24 @@ def judged_items(rated: RatedItems, view: Ratings, *, k: int, tied: Tied, per: P
     return tuple(
         HuseItem(
             item=item,
-            rating=float(means[place]),
-            n_ratings=int(view.counts[place]),
-            log_prob=float(log_probs[place]),
+            rating=float(means[index]),
+            n_ratings=int(view.counts[index]),
+            log_prob=float(log_probs[index]),
             votes=votes,
             votes_by_rating=alone,
             votes_by_log_prob=other,
-            share_model=float(share[place]),
-            told=bool(told[place]),
-            told_by_rating=bool(told_by_rating[place]),
+            share_model=float(share[index]),
+            told=bool(told[index]),
+            told_by_rating=bool(told_by_rating[index]),
             kind=kind_of(votes, alone),
         )
-        for place, (item, (votes, alone, other)) in enumerate(zip(rated.items, own.tolist(), strict=True))
+        for index, (item, (votes, alone, other)) in enumerate(zip(rated.items, own.tolist(), strict=True))
     )
 
 
 def in_order_of(items: Sequence[RatedItem], judged: Sequence[HuseItem]) -> tuple[HuseItem, ...]:
     """Judged items in the order of the file; everything was measured in another order."""
-    places = {item: place for place, item in enumerate(items)}
+    places = {item: index for index, item in enumerate(items)}
     return tuple(sorted(judged, key=lambda each: places[each.item]))
 
 
@@ -121,5 +121,5 @@ def _axis(values: F64) -> list[float]:
 def _unit(values: F64) -> float:
     """The divisor of a feature before distances are computed."""
     scaled = in_deviations(values)
-    place = int(np.argmax(np.abs(scaled)))
-    return float(values[place] / scaled[place]) if scaled[place] else 1.0
+    index = int(np.argmax(np.abs(scaled)))
+    return float(values[index] / scaled[index]) if scaled[index] else 1.0

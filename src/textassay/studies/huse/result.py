@@ -340,7 +340,7 @@ def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Resu
 
 def _items(found: HuseResult) -> list[dict[str, Any]]:
     """Each judged item with its place among the rated items, which have the texts, and its id."""
-    places = {item: place for place, item in enumerate(found.rated.items)}
+    places = {item: index for index, item in enumerate(found.rated.items)}
     return [
         {"place": places[judged.item], "id": judged.item.id}
         | plain({name: value for name, value in vars(judged).items() if name != "item"})

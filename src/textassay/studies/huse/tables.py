@@ -85,10 +85,10 @@ def kinds_table(found: HuseResult) -> Table:
     """Items of each kind by source, and how many to expect if the sources were indistinguishable."""
     total = len(found.items) or 1
     rows = []
-    for place, kind in enumerate(KINDS):
+    for index, kind in enumerate(KINDS):
         human, model = (count_of(found, kind, is_model=side) for side in (False, True))
         by_exchange = (
-            [Cell(f"{found.chance_kinds[place]:,.0f}", found.chance_kinds[place])] if found.chance_kinds else []
+            [Cell(f"{found.chance_kinds[index]:,.0f}", found.chance_kinds[index])] if found.chance_kinds else []
         )
         both = Cell(f"{human + model:,}", human + model, small=(share((human + model) / total),))
         counts = (Cell(f"{human:,}", human), Cell(f"{model:,}", model), both, *by_exchange)

@@ -135,11 +135,11 @@ class Lexicon:
 
     def other_word(self, word: str, rng: Rng) -> str:
         """A word drawn by its frequency, other than this one; the word itself if there is no other."""
-        place = bisect_right(self.bounds, int(rng.integers(self.bounds[-1]))) if self.bounds else 0
+        index = bisect_right(self.bounds, int(rng.integers(self.bounds[-1]))) if self.bounds else 0
         if not self.words or self.words == (word,):
             return word
-        found = self.words[place]
-        return found if found != word else self.words[(place + 1) % len(self.words)]
+        found = self.words[index]
+        return found if found != word else self.words[(index + 1) % len(self.words)]
 
     def other_letter(self, letter: str, rng: Rng) -> str:
         """A letter of the corpus other than this one; the letter itself if there is no other."""
@@ -165,7 +165,7 @@ def shuffled(text: str, lexicon: Lexicon, rng: Rng) -> str:
     """The words in another order; marks and spaces stay where they are."""
     del lexicon
     words = _WORD.findall(text)
-    moved = [words[place] for place in rng.permutation(len(words)).tolist()]
+    moved = [words[index] for index in rng.permutation(len(words)).tolist()]
     # A turn by one word changes every order but that of equal words.
     order = iter(moved if moved != words else [*words[1:], *words[:1]])
     return _WORD.sub(lambda _: next(order), text)
@@ -174,7 +174,7 @@ def shuffled(text: str, lexicon: Lexicon, rng: Rng) -> str:
 def without_rare_words(text: str, lexicon: Lexicon, rng: Rng) -> str:
     """The rarest fifth of the words replaced by words drawn by their frequency."""
     words = _WORD.findall(text)
-    rarest = sorted(range(len(words)), key=lambda place: (lexicon.counts[words[place]], place))
+    rarest = sorted(range(len(words)), key=lambda index: (lexicon.counts[words[index]], index))
     return _with_other_words(text, rarest[: _some(len(words), _WORDS_REPLACED)], lexicon, rng)
 
 
@@ -192,8 +192,8 @@ def _some(count: int, share: float) -> int:
 
 def _with_other_words(text: str, places: Sequence[int], lexicon: Lexicon, rng: Rng) -> str:
     words = _WORD.findall(text)
-    for place in sorted(places):
-        words[place] = lexicon.other_word(words[place], rng)
+    for index in sorted(places):
+        words[index] = lexicon.other_word(words[index], rng)
     new = iter(words)
     return _WORD.sub(lambda _: next(new), text)
 
@@ -201,16 +201,16 @@ def _with_other_words(text: str, places: Sequence[int], lexicon: Lexicon, rng: R
 def mistyped(text: str, lexicon: Lexicon, rng: Rng) -> str:
     """A tenth of the letters replaced by another one, deleted, or swapped with the next character."""
     letters = list(text)
-    places = [place for place, letter in enumerate(letters) if letter.isalnum()]
+    places = [index for index, letter in enumerate(letters) if letter.isalnum()]
     chosen = rng.permutation(len(places))[: _some(len(places), _LETTERS_CHANGED)].tolist()
     for number, slip in zip(chosen, rng.integers(3, size=len(chosen)).tolist(), strict=True):
-        place = places[number]
+        index = places[number]
         if slip == 0 and len(places) > 1:
-            letters[place] = ""
-        elif slip == 1 and place + 1 < len(letters):
-            letters[place], letters[place + 1] = letters[place + 1], letters[place]
+            letters[index] = ""
+        elif slip == 1 and index + 1 < len(letters):
+            letters[index], letters[index + 1] = letters[index + 1], letters[index]
         else:
-            letters[place] = lexicon.other_letter(letters[place], rng)
+            letters[index] = lexicon.other_letter(letters[index], rng)
     found = "".join(letters)
     if found != text and found.strip():
         return found

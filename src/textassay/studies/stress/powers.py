@@ -166,7 +166,7 @@ class Powers:
 
     def _undamaged(self, kind: str, size: int, request: Request) -> list[float]:
         """The values of a metric on undamaged draws."""
-        sets = (self.records[kind, size, place]["values"] for place in range(self.design.n_sets))
+        sets = (self.records[kind, size, index]["values"] for index in range(self.design.n_sets))
         values = [value for found in sets for value in found[request.label]]
         return [math.nan if value is None else value for value in values[: self.design.n_draws]]
 

@@ -184,7 +184,7 @@ class Stress(Outcome):
             per_size = dict(zip(self.sizes, zip(metric.false_alarms, metric.seconds, strict=True), strict=True))
             for cell in metric.cells:
                 alarms, seconds = map(known, per_size[cell.size])
-                for place, strength in enumerate(self.strengths):
+                for index, strength in enumerate(self.strengths):
                     yield {
                         "metric": metric.name,
                         "aspect": metric.aspect,
@@ -192,9 +192,9 @@ class Stress(Outcome):
                         "damage": cell.damage,
                         "strength": strength,
                         "changed": reach[cell.damage] * strength,
-                        "power": known(cell.power[place]),
-                        "praise": known(cell.praise[place]),
-                        "value": known(cell.values[place + 1]),
+                        "power": known(cell.power[index]),
+                        "praise": known(cell.praise[index]),
+                        "value": known(cell.values[index + 1]),
                         "tau": known(cell.tau),
                         "runs": self.n_runs if cell.method == "runs" else None,
                         "method": cell.method,

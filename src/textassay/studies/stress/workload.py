@@ -40,7 +40,7 @@ class Design:
 
     def sets(self, size: int) -> list[Key]:
         """The keys of all sets of undamaged draws at a size."""
-        return [(kind, size, place) for kind in ("null", "fresh") for place in range(self.n_sets)]
+        return [(kind, size, index) for kind in ("null", "fresh") for index in range(self.n_sets)]
 
     def runs(self, size: int, damage: Damage) -> list[list[Key]]:
         """The keys of each run at a size: without damage first, then at each strength."""
@@ -57,9 +57,9 @@ class Design:
                 # First of all: without critical values there is no result.
                 yield Job(key, 3 * unit, -1 + (int(key[2]) + 0.5) / self.n_sets)
             pairs = [(_NONE, 0.0), *((damage.name, each) for damage in self.damages for each in self.strengths)]
-            for place in range(self.n_runs):
+            for index in range(self.n_runs):
                 for damage, strength in pairs:
-                    yield Job(("run", size, place, damage, strength), 2 * unit, (place + 0.5) / self.n_runs)
+                    yield Job(("run", size, index, damage, strength), 2 * unit, (index + 0.5) / self.n_runs)
 
 
 @dataclass(frozen=True)

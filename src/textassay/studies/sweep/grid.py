@@ -100,7 +100,7 @@ def _range(name: str, text: str) -> list[float]:
         seen = f": {math.floor(steps + _NEAR) + 1:,} values" if steps < _MOST_COUNTED else ""
         raise InputError(Setting(name, text), f"{seen}; wanted at most {MOST_SETTINGS} settings")
     count = math.floor(steps + _NEAR) + 1
-    values = [low * step**place if factor else low + step * place for place in range(count)]
+    values = [low * step**index if factor else low + step * index for index in range(count)]
     return list(map(round, values)) if factor and name == "top_k" else values
 
 

@@ -66,10 +66,10 @@ class ItemPrompts:
             Item(
                 item.id,
                 item.references,
-                {name: tuple(drawn[place * k : (place + 1) * k]) for name, drawn in texts.items()},
+                {name: tuple(drawn[index * k : (index + 1) * k]) for name, drawn in texts.items()},
                 item.prompt,
             )
-            for place, item in enumerate(self.items.items)
+            for index, item in enumerate(self.items.items)
         )
         return ItemSet.of(items, name=self.items.name, notes=self.items.notes)
 
@@ -84,7 +84,7 @@ def sweep_of_items(
     """The sweep from the texts of each setting; `options` are those of `conditional`."""
     found = conditional(prompts.with_texts(texts), **options)
     swept = tuple(map(_column, points, found.systems, texts.values()))
-    best = tuple(_best(found, place) for place in range(len(found.labels)))
+    best = tuple(_best(found, index) for index in range(len(found.labels)))
     known: Settings = {"model": tuple(model.name for model in models.values()), "candidates": prompts.candidates}
     return Sweep(
         models=tuple(model.name for model in models.values()),

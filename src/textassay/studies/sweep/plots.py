@@ -23,11 +23,11 @@ _UNEVEN = 3.0
 
 
 def drawable(found: Sweep) -> dict[int, Result]:
-    """The results of real text by place, for metrics that have a value at any setting."""
+    """The results of real text by index, for metrics that have a value at any setting."""
     return {
-        place: real
-        for place, real in enumerate(found.real.results)
-        if any(math.isfinite(beside_real(found, column, place).estimate) for column in found.swept)
+        index: real
+        for index, real in enumerate(found.real.results)
+        if any(math.isfinite(beside_real(found, column, index).estimate) for column in found.swept)
     }
 
 
@@ -151,8 +151,8 @@ def plane_chart(found: Sweep) -> Chart | None:
     places = plane_indexes(drawable(found))
     if places is None:
         return None
-    labels = [shortened(found.labels[place], 30) for place in places]
-    quality, diversity = (found.real.results[place] for place in places)
+    labels = [shortened(found.labels[index], 30) for index in places]
+    quality, diversity = (found.real.results[index] for index in places)
     centre = _point(found, REAL, "real text", (quality, diversity), labels)
     lines, points = [], []
     for each in series_of(found):

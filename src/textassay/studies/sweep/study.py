@@ -477,10 +477,10 @@ class _Study:
         return tuple(columns)
 
     def _best(self, request: Request, baseline: Measured, measured: Mapping[str, CandidateMeasured]) -> Best:
-        place = self._requests.index(request)
+        index = self._requests.index(request)
         closer = request.metric.better == "closer"
-        values = {name: _valued(each, request, place, again=closer) for name, each in measured.items()}
-        real = Valued(baseline.results[place].estimate, baseline.replicates.get(request))
+        values = {name: _valued(each, request, index, again=closer) for name, each in measured.items()}
+        real = Valued(baseline.results[index].estimate, baseline.replicates.get(request))
         # Blank texts that were left out, or cuts, give texts of one fold different prompts.
         paired = self.draw.prompts is not None and all(len(s) == self.draw.n for s in self.samples.values())
         return find_best(

@@ -145,15 +145,15 @@ def settings_text(chosen: Sequence[str], names: Sequence[str]) -> str:
     >>> settings_text(["t=0.8", "t=0.9", "t=1", "t=2"], ["t=0.7", "t=0.8", "t=0.9", "t=1", "t=1.5", "t=2"])
     't=0.8 to t=1 and t=2'
     """
-    places = sorted(names.index(name) for name in chosen)
+    indices = sorted(names.index(name) for name in chosen)
     runs: list[list[int]] = []
-    for place in places:
-        if runs and place == runs[-1][-1] + 1:
-            runs[-1].append(place)
+    for index in indices:
+        if runs and index == runs[-1][-1] + 1:
+            runs[-1].append(index)
         else:
-            runs.append([place])
+            runs.append([index])
     words: list[str] = []
     for run in runs:
-        shown = [names[place] for place in run]
+        shown = [names[index] for index in run]
         words += [f"{shown[0]} to {shown[-1]}"] if len(run) > 2 else shown
     return listed(words) if len(words) <= _MOST_NAMES else cut_list(words, _MOST_NAMES)

@@ -46,7 +46,7 @@ def built_in_checks(
     """
     asked = list(choices)
     if len(asked) > MAX_BUILT_IN:
-        asked = [asked[round(place * (len(asked) - 1) / (MAX_BUILT_IN - 1))] for place in range(MAX_BUILT_IN)]
+        asked = [asked[round(index * (len(asked) - 1) / (MAX_BUILT_IN - 1))] for index in range(MAX_BUILT_IN)]
     say = messages or shipped("en")
     texts = [say(f"checks.text_{number}", label=choice.label) for number, choice in enumerate(asked, 1)]
     beside = _spread_contexts(contexts, len(texts))
@@ -59,7 +59,7 @@ def built_in_checks(
 def _spread_contexts(contexts: Sequence[str], n: int) -> list[str | None]:
     """`n` contexts spread over the study, different ones as far as possible; None for each if there are none."""
     distinct = list(dict.fromkeys(contexts))
-    return [distinct[(2 * place + 1) * len(distinct) // (2 * n)] if distinct else None for place in range(n)]
+    return [distinct[(2 * index + 1) * len(distinct) // (2 * n)] if distinct else None for index in range(n)]
 
 
 def checks_from_file(

@@ -276,7 +276,7 @@ def _draw_items(items: Sequence[SurveyItem], size: int | None, seed: int, where:
                 what = f"{many(len(pool), 'text')} of {quoted([source])}"
             raise InputError(f"{where}: {what}; wanted {size:,} (--size)")
         order = stream(seed, "survey", "contexts" if shared else source).permutation(len(pool))[:size]
-        chosen |= {item.id for place in order.tolist() for item in pool[place]}
+        chosen |= {item.id for index in order.tolist() for item in pool[index]}
     return [item for item in items if item.id in chosen]
 
 

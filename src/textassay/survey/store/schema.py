@@ -289,8 +289,8 @@ def check_items(study: Study, items: Sequence[SurveyItem]) -> None:
         raise InputError(f"{many(len(items), 'item')}, but none to rate; wanted at least one")
     values = {choice.value for choice in study.choices}
     seen: set[str] = set()
-    for place, item in enumerate(items, 1):
-        where = f"item {place} ('{shortened(item.id, 60)}')"
+    for index, item in enumerate(items, 1):
+        where = f"item {index} ('{shortened(item.id, 60)}')"
         for text in (item.id, item.source, item.text, item.context or ""):
             check_text(text, where)
         if item.id in seen:

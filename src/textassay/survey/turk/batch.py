@@ -105,7 +105,7 @@ def make_batch(
     n_hits = math.ceil(len(rated) / wanted)
     rng = stream(seed, "turk")
     dealt = [item for source in _sources(rated) for item in _shuffled(source, rng)]
-    hits = [dealt[place::n_hits] for place in range(n_hits)]
+    hits = [dealt[index::n_hits] for index in range(n_hits)]
     repeated = _equalize_lengths(hits, dealt, rng)
     turns = cycle(_shuffled(checks, rng))
     n_checks = min(study.checks_per_rater, len(checks))
@@ -167,7 +167,7 @@ def _sources(items: Sequence[SurveyItem]) -> list[list[SurveyItem]]:
 
 
 def _shuffled(items: Sequence[SurveyItem], rng: Generator) -> list[SurveyItem]:
-    return [items[place] for place in rng.permutation(len(items)).tolist()]
+    return [items[index] for index in rng.permutation(len(items)).tolist()]
 
 
 def _equalize_lengths(hits: list[list[SurveyItem]], items: Sequence[SurveyItem], rng: Generator) -> int:
@@ -176,8 +176,8 @@ def _equalize_lengths(hits: list[list[SurveyItem]], items: Sequence[SurveyItem],
     short = [hit for hit in hits if len(hit) < longest]
     spare = _shuffled(items, rng)
     for hit in short:
-        place = next(place for place, item in enumerate(spare) if item not in hit)
-        hit.append(spare.pop(place))
+        index = next(index for index, item in enumerate(spare) if item not in hit)
+        hit.append(spare.pop(index))
     return len(short)
 
 

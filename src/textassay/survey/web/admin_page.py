@@ -73,8 +73,8 @@ def histogram(counts: Sequence[int], *, wanted: int) -> Histogram:
     most = max(1, *held)
     lows = range(0, last + 1, step)
     bars = [
-        Bar(low, min(low + step - 1, last), items, low >= wanted, *_place(place, items / most, len(held)))
-        for place, (low, items) in enumerate(zip(lows, held, strict=True))
+        Bar(low, min(low + step - 1, last), items, low >= wanted, *_place(index, items / most, len(held)))
+        for index, (low, items) in enumerate(zip(lows, held, strict=True))
     ]
     return Histogram(tuple(bars), max(held), every=-(-len(bars) // _MOST_LABELS))
 

@@ -231,4 +231,4 @@ def shortcut_keys(choices: tuple[Choice, ...]) -> tuple[str, ...]:
     """
     if all(0 <= choice.value <= 9 for choice in choices):
         return tuple(str(choice.value) for choice in choices)
-    return tuple(str(place) if place <= 9 else "" for place in range(1, len(choices) + 1))
+    return tuple(str(index) if index <= 9 else "" for index in range(1, len(choices) + 1))

@@ -33,7 +33,7 @@ def axes_without_markup(
     is.
     """
     places = plane_indexes(dict(enumerate(baseline)))
-    axes = [] if places is None else [requests[place] for place in places]
+    axes = [] if places is None else [requests[index] for index in places]
     has_other_views = any(axis.metric.reads_vectors or "train" in axis.metric.roles for axis in axes)
     if not axes or has_other_views or cut.why_no_baseline is not None:
         return {}
