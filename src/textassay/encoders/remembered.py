@@ -144,9 +144,9 @@ def _counts(texts: list[str], keys: Keys, counter: TokenCounter, store: Store | 
     return counts
 
 
-# What is encoded between two writes: an interrupted run loses only seconds, with short and with long texts, and batches
-# are full.
-_TEXTS, _CHARACTERS = 1024, 2**18
+# What is encoded between two writes and two steps of the progress bar: seconds of work, with short and with long texts,
+# and full batches.
+_TEXTS, _CHARACTERS = 1024, 2**16
 
 
 # If at least this share of the different texts has the vector of another text, the encoder cannot read the texts.

@@ -240,7 +240,8 @@ class Client:
             except (OSError, HTTPException, ValueError) as error:
                 why = getattr(error, "reason", error)
                 seen = f"no reply ({self._safe(f'{type(why).__name__}: {why}')})"
-                raise _Refused(self._late if deadline.is_over else seen) from None
+                is_late = deadline.is_over or isinstance(why, TimeoutError)
+                raise _Refused(self._late if is_late else seen) from None
         if deadline.is_over:
             raise _Refused(self._late)
         try:

@@ -37,7 +37,10 @@ def served(
     ) as process:
         try:
             assert process.stdout is not None
-            yield process, urlsplit(process.stdout.readline().strip()).netloc
+            assert process.stderr is not None
+            address = process.stdout.readline().strip()
+            assert address, process.stderr.read()
+            yield process, urlsplit(address).netloc
         finally:
             if process.poll() is None:
                 process.kill()
