@@ -14,10 +14,11 @@ def test_the_best_threshold_is_found_among_all() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         scores, varied = rng.integers(0, 5, 12).astype(float), rng.integers(0, 2, 12).astype(bool)
+        scores[scores == 0] = -np.inf
         weights = rng.integers(0, 4, (3, 12)).astype(float)
         weights[:, 0] += 1
-        thresholds = [-np.inf, *scores]
-        expected = [max(float(row @ ((scores > t) == varied)) / row.sum() for t in thresholds) for row in weights]
+        above = [np.full(12, True), *(scores > threshold for threshold in scores)]
+        expected = [max(float(row @ (each == varied)) / row.sum() for each in above) for row in weights]
         assert oca(scores, varied, weights) == pytest.approx(expected)
 
 

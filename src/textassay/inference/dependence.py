@@ -57,7 +57,7 @@ _ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class DependenceWarning:
-    """A sign that texts are not independent; `option` is what to use, None where no option helps.
+    """A sign that texts are not independent; `option` is what to use, None where no option helps, and `field` for what.
 
     `about` is what shows it: the `candidate`, the `reference`, or `both` beside each other.
     """
@@ -66,6 +66,7 @@ class DependenceWarning:
     message: str
     option: str | None
     about: str = "both"
+    field: str = _FIELD
 
 
 def _use(option: str, field: str | None = None) -> str:
@@ -150,6 +151,7 @@ def _declared(sides: Mapping[str, Sample]) -> Iterator[DependenceWarning]:
                 f"{share(shared_share(*both))} of the texts have a {noun} that occurs in both samples: texts of one "
                 f"{noun} are not independent; {_use(PAIR, _common_field(*fields))}",
                 PAIR,
+                field=_common_field(*fields) or _FIELD,
             )
             return
         repeated = {role: repeated_share(value) for role, value in zip(sides, values, strict=True) if value is not None}
@@ -161,6 +163,7 @@ def _declared(sides: Mapping[str, Sample]) -> Iterator[DependenceWarning]:
                 f"sample: they are not independent; {_use(GROUP, _common_field(*fields))}",
                 GROUP,
                 role,
+                _common_field(*fields) or _FIELD,
             )
         if repeated:
             return

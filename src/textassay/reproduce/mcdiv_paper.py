@@ -149,8 +149,8 @@ def oca(scores: F64, varied: Bool, weights: F64 | None = None) -> F64:
     weights = np.ones((1, len(scores))) if weights is None else weights
     order = np.argsort(scores, kind="stable")
     right_if_below = np.where(varied[order], -1.0, 1.0) * weights[:, order]
-    # A threshold lies below all scores or behind the last of equal ones.
-    ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
+    # A threshold lies below all scores or behind the last of equal ones, of which some are infinite.
+    ends = np.flatnonzero(np.append(scores[order][1:] != scores[order][:-1], True))
     gained = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(right_if_below, axis=1)[:, ends]], axis=1)
     return ((weights @ varied) + gained.max(axis=1)) / weights.sum(axis=1)
 

@@ -205,6 +205,11 @@ def test_prompts_of_a_batch_are_joined_by_id(tmp_path: Path) -> None:
     assert sample.groups is not None
     assert sample.groups.to_pylist() == ["system: S\nuser: QC", "QA", "d"]
     assert "1 text without a prompt in the requests" in sample.notes[-1]
+    # A log that has prompts keeps them, whatever the ids of the requests are.
+    log = read_sample([lm_eval(0, ["A cat."])], prompts_from=[{"custom_id": "0", "body": {"prompt": "QA"}}])
+    assert log.contexts is not None
+    assert log.contexts.to_pylist() == ["Q0"]
+    assert "requests" not in log.notes[-1]
     assert "no prompts of requests joined" in read_sample([{"text": "A cat."}], prompts_from=requests).notes[0]
     assert "no request with an id and a prompt" in refusal(output, prompts_from=output)
     asked.append({"custom_id": "b", "body": {"prompt": "another"}})

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
@@ -188,6 +189,14 @@ def test_gaps_are_those_at_equal_lengths() -> None:
     found = replace(found, candidates=(column,))
     (quality,) = aspects(found)
     assert gap_cell(found, column, quality).text == "+25"
+
+
+def test_a_caveat_on_prompts_names_their_field() -> None:
+    words = [f"word {n}" for n in range(40)]
+    contexts = pa.array([f"Q{n}" for n in range(40)])
+    sides = [replace(Sample.of(words, name=name, contexts=contexts), prompt_field="question") for name in ("a", "b")]
+    found = compare(sides[0], sides[1], metrics="distinct", n_resamples=19, pair=False)
+    assert "Texts of one prompt are in both samples: use --pair question." in caveats(found)
 
 
 def test_each_caveat_is_stated_once_for_all_candidates() -> None:

@@ -153,8 +153,14 @@ def kept_records(records: Iterator[Record], reading: Reading, text: TextKind = "
 
 
 def with_prompts(records: Iterator[Record], prompts: Mapping[str, str], reading: Reading) -> Iterator[Record]:
-    """Records with the prompts of their requests; those without one are kept and counted."""
+    """Records with the prompts of their requests; those without one are kept and counted.
+
+    The prompt of a record that has one is not replaced: ids of different tools may be equal.
+    """
     for record in records:
+        if record.prompt is not None:
+            yield record
+            continue
         prompt = prompts.get(record.prompt_id or "")
         if prompt is None:
             reading.kept[_WITHOUT] += 1

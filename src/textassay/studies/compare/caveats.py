@@ -25,7 +25,7 @@ def caveats(found: Comparison) -> tuple[str, ...]:
 # What a sign of dependence shows, and the option that helps, in a few words; the verdict has all of it.
 _SIGNS = {
     "shared_prompts": "texts of one prompt are in both samples",
-    "shared_ids": "texts of one id are in both samples",
+    "shared_ids": "texts of one id are in both samples: if they answer one prompt",
     "several_per_prompt": "several texts have one prompt",
     "several_per_id": "several texts have one id",
     "order": "neighbouring texts are alike: if they share a prompt or document",
@@ -47,7 +47,9 @@ def _dependence(found: Comparison) -> Iterator[str]:
         if said is None:
             yield f"{finding.text}{where}"
         else:
-            yield f"{said}{', ' if ':' in said else ': '}use --{finding.condition} FIELD{where}"
+            # A saved file may have the kind alone.
+            field = finding.names[1] if len(finding.names) > 1 else "FIELD"
+            yield f"{said}{', ' if ':' in said else ': '}use --{finding.condition} {shortened(field, 40)}{where}"
 
 
 def _signs(found: Comparison) -> Iterator[tuple[str, Finding]]:

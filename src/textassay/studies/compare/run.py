@@ -322,7 +322,8 @@ def _sign(sign: DependenceWarning) -> Finding:
 
     Sorted texts are no sign of dependence, but they hide signs that the order could show.
     """
-    return Finding("dependence", sign.about, names=(sign.kind,), condition=sign.option or "", text=sign.message)
+    names = (sign.kind, sign.field)
+    return Finding("dependence", sign.about, names=names, condition=sign.option or "", text=sign.message)
 
 
 def _of_reference(signs: Iterable[DependenceWarning]) -> tuple[Finding, ...]:
