@@ -93,8 +93,8 @@ def separable_share(candidate: Material, reference: Material, *, plan: Plan) -> 
 
 def _units(roles: dict[str, Material]) -> tuple[int, int]:
     """Independent texts or groups of candidate and reference."""
-    mine, theirs = (material.sample.count_independent() for material in roles.values())
-    return mine, theirs
+    candidate, reference = (material.sample.count_independent() for material in roles.values())
+    return candidate, reference
 
 
 def detectable_share(n: int, m: int, *, level: float) -> float:

@@ -69,17 +69,17 @@ class Share:
         return f"{percent:.{digits}f}".removesuffix(".0") + " %"
 
 
-def differ(mine: Share, theirs: Share, *, gap: float) -> bool:
+def differ(candidate: Share, reference: Share, *, gap: float) -> bool:
     """Are two shares at least `gap` apart, and is that beyond chance by Fisher's exact test?
 
     >>> differ(Share(30, 100), Share(5, 100), gap=0.1), differ(Share(3, 10), Share(0, 10), gap=0.1)
     (True, False)
     """
-    if abs(mine.value - theirs.value) < gap:
+    if abs(candidate.value - reference.value) < gap:
         return False
     from scipy.stats import fisher_exact
 
-    table = [[mine.hits, mine.n - mine.hits], [theirs.hits, theirs.n - theirs.hits]]
+    table = [[candidate.hits, candidate.n - candidate.hits], [reference.hits, reference.n - reference.hits]]
     return bool(fisher_exact(table).pvalue < LEVEL)
 
 
@@ -138,14 +138,14 @@ def _counts(texts: pa.Array, pattern: str, belongs: NDArray[np.bool_]) -> I64:
     return np.diff(np.searchsorted(np.flatnonzero(begins), bounds))
 
 
-def means_differ(mine: I64, theirs: I64) -> bool:
+def means_differ(candidate: I64, reference: I64) -> bool:
     """Are the mean lengths far apart, both in ratio and by Welch's t-test?"""
-    low, high = sorted((float(mine.mean()), float(theirs.mean())))
-    if min(len(mine), len(theirs)) < 2 or high <= RATIO * low:
+    low, high = sorted((float(candidate.mean()), float(reference.mean())))
+    if min(len(candidate), len(reference)) < 2 or high <= RATIO * low:
         return False
     # Counts are taken to vary by a word at least, so that a handful of texts of one length proves nothing.
-    errors = [max(float(lengths.var(ddof=1)), 1.0) / len(lengths) for lengths in (mine, theirs)]
-    freedom = sum(errors) ** 2 / (errors[0] ** 2 / (len(mine) - 1) + errors[1] ** 2 / (len(theirs) - 1))
+    errors = [max(float(lengths.var(ddof=1)), 1.0) / len(lengths) for lengths in (candidate, reference)]
+    freedom = sum(errors) ** 2 / (errors[0] ** 2 / (len(candidate) - 1) + errors[1] ** 2 / (len(reference) - 1))
     return bool(2 * stdtr(freedom, (low - high) / math.sqrt(sum(errors))) < LEVEL)
 
 
@@ -361,18 +361,18 @@ def _traits(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> I
             yield _trait_found(trait, *shares, cited=cited, tokenizer=tokenizer)
 
 
-def _trait_found(trait: Trait, mine: Share, theirs: Share, *, cited: str, tokenizer: Tokenizer) -> _Found:
+def _trait_found(trait: Trait, candidate: Share, reference: Share, *, cited: str, tokenizer: Tokenizer) -> _Found:
     such = f" such as {cited}" if cited else ""
-    message = f"{mine} of candidate texts {trait.says}{such} (reference {theirs})"
+    message = f"{candidate} of candidate texts {trait.says}{such} (reference {reference})"
     unseen = trait.unseen(tokenizer)
-    fix = trait.fix.format(side=_fuller(mine, theirs))
+    fix = trait.fix.format(side=_fuller(candidate, reference))
     if unseen:
         fix = f"no effect with {unseen} (metrics on sentence vectors can still be affected)"
     finding = Finding(
         trait.kind,
         message,
-        mine.value,
-        theirs.value,
+        candidate.value,
+        reference.value,
         fix,
         harmless=bool(unseen),
         by_option=trait.by_option,
@@ -381,16 +381,17 @@ def _trait_found(trait: Trait, mine: Share, theirs: Share, *, cited: str, tokeni
     return _Found(finding, seen=not unseen)
 
 
-def _fuller(mine: Share, theirs: Share) -> str:
-    return "candidate" if mine.value > theirs.value else "reference"
+def _fuller(candidate: Share, reference: Share) -> str:
+    return "candidate" if candidate.value > reference.value else "reference"
 
 
 def _blanks(candidate: Sample, reference: Sample) -> Iterator[_Found]:
-    mine, theirs = _blank_share(candidate), _blank_share(reference)
-    if differ(mine, theirs, gap=JUNK):
-        message = f"{mine} of candidate texts are blank and left out (reference {theirs})"
-        fix = f"find out why the {_fuller(mine, theirs)} has nothing there; no metric sees blank texts"
-        yield _Found(Finding("blank", message, mine.value, theirs.value, fix), seen=True)
+    candidate_share, reference_share = _blank_share(candidate), _blank_share(reference)
+    if differ(candidate_share, reference_share, gap=JUNK):
+        message = f"{candidate_share} of candidate texts are blank and left out (reference {reference_share})"
+        side = _fuller(candidate_share, reference_share)
+        fix = f"find out why the {side} has nothing there; no metric sees blank texts"
+        yield _Found(Finding("blank", message, candidate_share.value, reference_share.value, fix), seen=True)
 
 
 def _blank_share(sample: Sample) -> Share:
@@ -400,18 +401,19 @@ def _blank_share(sample: Sample) -> Share:
 
 def _lengths(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> Iterator[_Found]:
     """Texts without a word, a cut-off, and mean lengths, which mean nothing where a sample has no word at all."""
-    mine, theirs = word_counts(candidate), word_counts(reference)
-    yield from _without_words(*(Share(int((counts == 0).sum()), len(counts)) for counts in (mine, theirs)))
-    if mine.any() and theirs.any():
+    candidate_counts, reference_counts = word_counts(candidate), word_counts(reference)
+    sides = (candidate_counts, reference_counts)
+    yield from _without_words(*(Share(int((counts == 0).sum()), len(counts)) for counts in sides))
+    if candidate_counts.any() and reference_counts.any():
         yield from _cut_offs(candidate, reference, tokenizer)
-        yield from _mean_lengths(mine, theirs)
+        yield from _mean_lengths(candidate_counts, reference_counts)
 
 
-def _without_words(mine: Share, theirs: Share) -> Iterator[_Found]:
-    if differ(mine, theirs, gap=JUNK):
-        message = f"{mine} of candidate texts have no word, only marks (reference {theirs})"
-        fix = f"find out why the {_fuller(mine, theirs)} has no words there"
-        yield _Found(Finding("no_words", message, mine.value, theirs.value, fix), seen=True)
+def _without_words(candidate: Share, reference: Share) -> Iterator[_Found]:
+    if differ(candidate, reference, gap=JUNK):
+        message = f"{candidate} of candidate texts have no word, only marks (reference {reference})"
+        fix = f"find out why the {_fuller(candidate, reference)} has no words there"
+        yield _Found(Finding("no_words", message, candidate.value, reference.value, fix), seen=True)
 
 
 def _cut_offs(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> Iterator[_Found]:
@@ -431,11 +433,11 @@ def _cut_offs(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) ->
     yield _Found(Finding("cut_off", message, mine.share.value, theirs.share.value, fix), seen=True)
 
 
-def _mean_lengths(mine: I64, theirs: I64) -> Iterator[_Found]:
-    if means_differ(mine, theirs):
-        longer, usual = (float((lengths > np.median(theirs)).mean()) for lengths in (mine, theirs))
-        message = f"candidate texts have {mine.mean():.1f} words on average (reference {theirs.mean():.1f})"
+def _mean_lengths(candidate: I64, reference: I64) -> Iterator[_Found]:
+    if means_differ(candidate, reference):
+        longer, usual = (float((lengths > np.median(reference)).mean()) for lengths in (candidate, reference))
+        message = f"candidate texts have {candidate.mean():.1f} words on average (reference {reference.mean():.1f})"
         fix = "compare texts of similar length: change the generator's length, or cut both sides"
         found = Finding("mean_length", message, longer, usual, fix)
-        means = float(mine.mean()), float(theirs.mean())
+        means = float(candidate.mean()), float(reference.mean())
         yield _Found(replace(found, candidate_mean=means[0], reference_mean=means[1]), seen=True)

@@ -344,10 +344,10 @@ def separable_margins(parts: Mapping[str, float], level: float) -> tuple[float, 
     shares over common groups, Student's quantiles, and a factor for classifiers that share their training texts. The
     upper limit is that of this classifier, at this number of texts: another one may separate more.
     """
-    mine, theirs = parts["candidate_rate"], parts["reference_rate"]
+    candidate, reference = parts["candidate_rate"], parts["reference_rate"]
     t = float(stdtrit(parts["n_units"] - 1, level))
-    ends = _wilson(mine, parts["candidate_effective"], t), _wilson(theirs, parts["reference_effective"], t)
-    sides = (mine - ends[0][0], ends[1][1] - theirs), (ends[0][1] - mine, theirs - ends[1][0])
+    ends = _wilson(candidate, parts["candidate_effective"], t), _wilson(reference, parts["reference_effective"], t)
+    sides = (candidate - ends[0][0], ends[1][1] - reference), (ends[0][1] - candidate, reference - ends[1][0])
     squares = [one**2 - 2 * parts["correlation"] * one * other + other**2 for one, other in sides]
     down, up = (CROSS_FITTED * math.sqrt(max(square, 0.0)) for square in squares)
     return down, up

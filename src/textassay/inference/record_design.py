@@ -125,12 +125,14 @@ def _is_row_numbers(values: pa.Array) -> bool:
     return bool((numbers[1:] > numbers[:-1]).all() and span < _GAPS * len(numbers) + 1)
 
 
-def shared_share(mine: pa.Array, theirs: pa.Array) -> float:
+def shared_share(candidate: pa.Array, reference: pa.Array) -> float:
     """Share of all texts whose value occurs on both sides; 0 where only one value does, since it divides nothing."""
-    found = [pc.is_in(one, value_set=other.drop_null()) for one, other in ((mine, theirs), (theirs, mine))]
-    if len(mine.filter(found[0]).drop_null().unique()) < 2:
+    found = [
+        pc.is_in(one, value_set=other.drop_null()) for one, other in ((candidate, reference), (reference, candidate))
+    ]
+    if len(candidate.filter(found[0]).drop_null().unique()) < 2:
         return 0.0
-    return sum(pc.sum(side).as_py() or 0 for side in found) / (len(mine) + len(theirs))
+    return sum(pc.sum(side).as_py() or 0 for side in found) / (len(candidate) + len(reference))
 
 
 def repeated_share(values: pa.Array) -> float:

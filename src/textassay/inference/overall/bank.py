@@ -219,8 +219,8 @@ def repeated_gaps(counted: "Counted", texts: F64) -> Statistic:
 
     def of(masks: Bool) -> F64:
         sizes, gaps = masks @ texts, np.empty(len(masks))
-        for rows, mine, theirs in counted(masks):
-            repeated = [(counts * (counts > 1)).sum(axis=0) for counts in (mine, theirs)]
+        for rows, candidate, reference in counted(masks):
+            repeated = [(counts * (counts > 1)).sum(axis=0) for counts in (candidate, reference)]
             gaps[rows] = repeated[0] / sizes[rows] - repeated[1] / (texts.sum() - sizes[rows])
         return gaps
 
@@ -289,10 +289,10 @@ def hotelling(sums_of: Callable[[F64], F64], cross: F64, texts: F64) -> Statisti
     sums = sums_of(directions[:, kept] / np.sqrt(spreads[kept]))
 
     def of(masks: Bool) -> F64:
-        mine = masks @ texts
-        theirs = texts.sum() - mine
-        gaps = (masks @ sums) / mine[:, None] - (~masks @ sums) / theirs[:, None]
-        return (gaps * gaps).sum(axis=1) / (1 / mine + 1 / theirs)
+        candidate = masks @ texts
+        reference = texts.sum() - candidate
+        gaps = (masks @ sums) / candidate[:, None] - (~masks @ sums) / reference[:, None]
+        return (gaps * gaps).sum(axis=1) / (1 / candidate + 1 / reference)
 
     return of
 

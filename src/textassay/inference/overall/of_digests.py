@@ -227,9 +227,9 @@ class _Pair:
 
     def table(self, name: str, part: Part = EVERYTHING) -> BlockTable:
         """One statistic of both."""
-        mine, theirs = (part_of(each, name, part) for each in (self.candidate, self.reference))
+        candidate, reference = (part_of(each, name, part) for each in (self.candidate, self.reference))
         shift = np.uint16(self.candidate.header.layout.n_blocks)
-        return BlockTable.merged([mine, BlockTable(theirs.keys, theirs.blocks + shift, theirs.values)])
+        return BlockTable.merged([candidate, BlockTable(reference.keys, reference.blocks + shift, reference.values)])
 
 
 def _products(pair: _Pair, part: Part, tally: Tally) -> tuple[F64, F64]:

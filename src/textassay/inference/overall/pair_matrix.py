@@ -84,8 +84,8 @@ class PairMatrix:
     def means(self, masks: Bool) -> tuple[F64, F64, F64]:
         """For each row the mean over pairs within the candidate, within the reference, and across."""
         own, across, total = self.forms(masks)
-        mine, theirs, mixed = self.counts(masks)
-        return own / mine, (total - own - across) / theirs, across / 2 / mixed
+        candidate, reference, mixed = self.counts(masks)
+        return own / candidate, (total - own - across) / reference, across / 2 / mixed
 
     def distances(self, masks: Bool) -> F64:
         """Unbiased squared distances between the samples' means: mean within each less mean across, of every row."""
@@ -95,11 +95,11 @@ class PairMatrix:
     def agreements(self, masks: Bool) -> F64:
         """The form itself with labels 1/n for candidates and -1/m for references, divided by their squared length."""
         own, across, total = self.forms(masks)
-        mine = masks @ self.sizes
-        theirs = self.sizes.sum() - mine
-        terms = np.stack((own / mine**2, (total - own - across) / theirs**2, -across / (mine * theirs)))
+        candidate = masks @ self.sizes
+        reference = self.sizes.sum() - candidate
+        terms = np.stack((own / candidate**2, (total - own - across) / reference**2, -across / (candidate * reference)))
         value = _without_rounding(terms.sum(axis=0), np.abs(terms).sum(axis=0))
-        return value / (1 / mine + 1 / theirs)
+        return value / (1 / candidate + 1 / reference)
 
 
 def _without_rounding(values: F64, scale: F64) -> F64:

@@ -313,9 +313,9 @@ def _more(masks: Bool, found: Exchanged, design: Design, plan: OverallPlan) -> t
 
 def _shared_pairs(pool: Pool) -> float | None:
     """The share of the candidate's word pairs that the reference has; None if it has no word pair."""
-    mine, theirs = (part.view(TextNgrams).order(2) for part in pool.parts)
-    counts = mine.totals()
-    return float(counts[np.isin(mine.keys, theirs.keys)].sum() / counts.sum()) if len(counts) else None
+    candidate, reference = (part.view(TextNgrams).order(2) for part in pool.parts)
+    counts = candidate.totals()
+    return float(counts[np.isin(candidate.keys, reference.keys)].sum() / counts.sum()) if len(counts) else None
 
 
 def _shared_texts(pool: Pool, design: Design, masks: Bool, plan: OverallPlan) -> tuple[float, float]:
@@ -326,10 +326,10 @@ def _shared_texts(pool: Pool, design: Design, masks: Bool, plan: OverallPlan) ->
     counted, copies, in_both = text_counts(pool, design), 0.0, np.empty(0)
     while True:
         found = np.empty(len(masks) - len(in_both))
-        for rows, mine, theirs in counted(masks[len(in_both) :]):
-            found[rows] = ((mine + theirs) * ((mine > 0) & (theirs > 0))).sum(axis=0)
+        for rows, candidate, reference in counted(masks[len(in_both) :]):
+            found[rows] = ((candidate + reference) * ((candidate > 0) & (reference > 0))).sum(axis=0)
             if rows.start == 0 and not len(in_both):
-                copies = float((mine[:, 0] * (theirs[:, 0] > 0)).sum())
+                copies = float((candidate[:, 0] * (reference[:, 0] > 0)).sum())
         in_both = np.concatenate((in_both, found))
         p = float(at_least(in_both)[0] / len(in_both))
         higher = plan.raised()

@@ -130,9 +130,9 @@ def hashed_groups(sample: Sample) -> U64 | None:
     return hash_words(coded.dictionary)[np.asarray(coded.indices, dtype=np.int64)]
 
 
-def joined_groups(mine: U64 | None, theirs: U64 | None) -> U64 | None:
+def joined_groups(candidate: U64 | None, reference: U64 | None) -> U64 | None:
     """The groups of two samples; None unless both have groups."""
-    return None if mine is None or theirs is None else np.concatenate((mine, theirs))
+    return None if candidate is None or reference is None else np.concatenate((candidate, reference))
 
 
 def pooled(candidate: Labelled | LabelledBoth, reference: Labelled | LabelledBoth) -> Any:

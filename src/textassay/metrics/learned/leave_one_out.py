@@ -124,48 +124,48 @@ class LeaveOneOut:
         """
         found = np.empty(len(candidate))
         for columns in self._blocks(len(candidate)):
-            mine, theirs = self.counts(units, candidate[columns]), self.counts(units, reference[columns])
-            is_candidate = self.scores(mine, theirs) <= 0
-            found[columns] = (mine * is_candidate).sum(axis=0) / mine.sum(axis=0)
-            found[columns] += (theirs * ~is_candidate).sum(axis=0) / theirs.sum(axis=0) - 1
+            candidates, references = self.counts(units, candidate[columns]), self.counts(units, reference[columns])
+            is_candidate = self.scores(candidates, references) <= 0
+            found[columns] = (candidates * is_candidate).sum(axis=0) / candidates.sum(axis=0)
+            found[columns] += (references * ~is_candidate).sum(axis=0) / references.sum(axis=0) - 1
         return found
 
     def _blocks(self, n_labellings: int) -> Iterator[slice]:
         at_once = max(1, _NUMBERS_AT_ONCE // max(len(self.rows), 1))
         return (slice(begin, begin + at_once) for begin in range(0, n_labellings, at_once))
 
-    def scores(self, mine: F64, theirs: F64) -> F64:
+    def scores(self, candidates: F64, references: F64) -> F64:
         """The score of each case under each labelling: positive for reference, 0 or less for candidate.
 
-        `mine` and `theirs` are the candidates and references of each case, with one column per labelling. A case
+        `candidates` and `references` are the counts of each case, with one column per labelling. A case
         without which one of the samples is empty has the score 0.
         """
         if self.inverse is None:
-            return np.zeros_like(mine)
-        n, m = mine.sum(axis=0), theirs.sum(axis=0)
-        candidate, reference = self._sides(mine, theirs)
-        scores = np.empty_like(mine)
+            return np.zeros_like(candidates)
+        n, m = candidates.sum(axis=0), references.sum(axis=0)
+        candidate, reference = self._sides(candidates, references)
+        scores = np.empty_like(candidates)
         for removal in self.removals:
             scores[removal.cases] = _difference(candidate.without(removal, self), reference.without(removal, self))
         noise = _ROUNDING * (1 / n + 1 / m) * float(self.leverages.mean())
         return np.where(np.abs(scores) <= noise, 0.0, scores)
 
-    def weights(self, mine: F64, theirs: F64) -> F64:
+    def weights(self, candidates: F64, references: F64) -> F64:
         """The direction of the classifier of all texts, towards candidates, for one labelling."""
         if self.inverse is None:
             return np.zeros_like(self.mean)
-        shares = self._row_sums @ (mine[:, 0] / mine.sum() - theirs[:, 0] / theirs.sum())
+        shares = self._row_sums @ (candidates[:, 0] / candidates.sum() - references[:, 0] / references.sum())
         return np.asarray(self.inverse @ (self._turned @ shares))
 
-    def _sides(self, mine: F64, theirs: F64) -> "tuple[_Side, _Side]":
-        at_row = self._row_sums @ mine, self._row_sums @ theirs
+    def _sides(self, candidates: F64, references: F64) -> "tuple[_Side, _Side]":
+        at_row = self._row_sums @ candidates, self._row_sums @ references
         fitted, square = self._fitted(at_row[0])
         # Centred features of all texts add up to 0, so those of the references follow from those of the candidates.
-        whole = np.array_equal(mine + theirs, np.broadcast_to(self.sizes[:, None], mine.shape))
+        whole = np.array_equal(candidates + references, np.broadcast_to(self.sizes[:, None], candidates.shape))
         others = (-fitted, square) if whole else self._fitted(at_row[1])
         return (
-            _Side(mine.sum(axis=0), mine, at_row[0][self.rows], fitted, square),
-            _Side(theirs.sum(axis=0), theirs, at_row[1][self.rows], *others),
+            _Side(candidates.sum(axis=0), candidates, at_row[0][self.rows], fitted, square),
+            _Side(references.sum(axis=0), references, at_row[1][self.rows], *others),
         )
 
     def _fitted(self, counts: F64) -> tuple[F64, F64]:

@@ -133,8 +133,10 @@ FORMS: dict[str, Form] = {
     "bhattacharyya": Form(
         _half_exponentials,
         lambda ratios, scale: _half_exponentials(-ratios, scale),
-        lambda mine, theirs, scale: -(np.log(np.maximum(mine, _TINY)) + np.log(np.maximum(theirs, _TINY)) + scale) / 2,
-        lambda mine, theirs: (-0.5 / mine, -0.5 / theirs),
+        lambda reference, candidate, scale: (
+            -(np.log(np.maximum(reference, _TINY)) + np.log(np.maximum(candidate, _TINY)) + scale) / 2
+        ),
+        lambda reference, candidate: (-0.5 / reference, -0.5 / candidate),
         _largest_exponents,
         is_mean_of_weights=True,
     ),
@@ -142,19 +144,19 @@ FORMS: dict[str, Form] = {
     "hellinger": Form(
         lambda ratios, _: 1 / np.cosh(np.clip(ratios / 2, -700, 700)),
         lambda ratios, _: 1 / np.cosh(np.clip(ratios / 2, -700, 700)),
-        lambda mine, theirs, _: 1 - (mine + theirs) / 2,
+        lambda reference, candidate, _: 1 - (reference + candidate) / 2,
         lambda *_: (-0.5, -0.5),
     ),
     "symmetric_kl": Form(
         lambda ratios, _: -ratios,
         lambda ratios, _: ratios,
-        lambda mine, theirs, _: mine + theirs,
+        lambda reference, candidate, _: reference + candidate,
         lambda *_: (1.0, 1.0),
     ),
     "oracle_dd": Form(
         lambda ratios, _: -np.sign(ratios),
         lambda ratios, _: np.sign(ratios),
-        lambda mine, theirs, _: (mine + theirs) / 2,
+        lambda reference, candidate, _: (reference + candidate) / 2,
         lambda *_: (0.5, 0.5),
     ),
 }
@@ -285,9 +287,11 @@ class _Pair:
         """The distance without each group of texts of the candidate, and of the reference."""
         form, ratios = FORMS[name], (self.reference.ratios, self.candidate.ratios)
         scales = form.scales(ratios[0])[0], form.scales(ratios[1])[1]
-        theirs, mine = form.of_reference(ratios[0], scales[0]), form.of_candidate(ratios[1], scales[1])
-        means = np.array(theirs.mean()), np.array(mine.mean())
-        fewer = [ratio_without_folds(t, np.ones(len(t)), f) for t, f in zip((mine, theirs), labels, strict=True)]
+        reference, candidate = form.of_reference(ratios[0], scales[0]), form.of_candidate(ratios[1], scales[1])
+        means = np.array(reference.mean()), np.array(candidate.mean())
+        fewer = [
+            ratio_without_folds(t, np.ones(len(t)), f) for t, f in zip((candidate, reference), labels, strict=True)
+        ]
         return form.combine(means[0], fewer[0], sum(scales)), form.combine(fewer[1], means[1], sum(scales))
 
     def exchanged(self, name: str, resamples: Resamples) -> F64:
@@ -301,9 +305,9 @@ class _Pair:
         ratios = np.clip(ratios, finite.min(initial=-1.0), finite.max(initial=1.0))
         scales = form.scales(ratios)
         ones = np.ones(len(ratios))
-        mine = ratio_under(form.of_candidate(ratios, scales[1]), ones, resamples, 0)
-        theirs = ratio_under(form.of_reference(ratios, scales[0]), ones, resamples, 1)
-        return form.combine(theirs, mine, sum(scales))
+        candidate = ratio_under(form.of_candidate(ratios, scales[1]), ones, resamples, 0)
+        reference = ratio_under(form.of_reference(ratios, scales[0]), ones, resamples, 1)
+        return form.combine(reference, candidate, sum(scales))
 
 
 def _pair(

@@ -279,10 +279,10 @@ def _threshold(scores: F64, is_candidate: Bool) -> tuple[float, float]:
     ends = starts_of_runs(scores[order])[1:-1] - 1
     if not len(ends):
         return -math.inf, math.inf
-    mine, theirs = above[:, ends] / sizes
+    candidate, reference = above[:, ends] / sizes
     smooth = (above[:, ends] + 0.5) / (sizes + 1)
     error = np.sqrt((smooth * (1 - smooth) / sizes).sum(axis=0))
-    gains = mine - theirs - _ERRORS * error
+    gains = candidate - reference - _ERRORS * error
     best = int(np.argmax(gains))
     last = int(ends[best])
     return float(gains[best]), float((scores[order[last]] + scores[order[last + 1]]) / 2)
@@ -347,15 +347,17 @@ def _parts(both: LabelledTexts, vectors: F32 | None, *, n: int) -> Mapping[str, 
         return {}
     texts = _Texts.of(both, vectors, n=n)
     called = _called(texts)
-    mine, theirs = (_Rate.of(called[side], texts.unit[side]) for side in (texts.is_candidate, ~texts.is_candidate))
-    _, at, other = np.intersect1d(mine.unit, theirs.unit, return_indices=True)
-    together = 0.0 if groups is None else float(mine.deviations[at] @ theirs.deviations[other])
-    spread = math.sqrt(mine.variance * theirs.variance)
+    candidate, reference = (
+        _Rate.of(called[side], texts.unit[side]) for side in (texts.is_candidate, ~texts.is_candidate)
+    )
+    _, at, other = np.intersect1d(candidate.unit, reference.unit, return_indices=True)
+    together = 0.0 if groups is None else float(candidate.deviations[at] @ reference.deviations[other])
+    spread = math.sqrt(candidate.variance * reference.variance)
     return {
-        "candidate_rate": mine.share,
-        "reference_rate": theirs.share,
-        "candidate_effective": mine.effective,
-        "reference_effective": theirs.effective,
+        "candidate_rate": candidate.share,
+        "reference_rate": reference.share,
+        "candidate_effective": candidate.effective,
+        "reference_effective": reference.effective,
         "correlation": together / spread if spread > 0 else 0.0,
         "n_units": float(min(units)),
     }

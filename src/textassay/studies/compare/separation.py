@@ -59,17 +59,17 @@ def _cues(
     found: tuple[list[tuple[float, Gram, Cue]], list[tuple[float, Gram, Cue]]] = ([], [])
     for order in ORDERS:
         incidence: Incidence = both.ngrams.order(order)
-        mine = _holders(incidence, incidence.texts < n)
-        theirs = _holders(incidence, incidence.texts >= n)
+        candidate = _holders(incidence, incidence.texts < n)
+        reference = _holders(incidence, incidence.texts >= n)
         columns, signs = hashed_features(incidence.keys)
         weight = (signs * weights[columns]).sum(axis=0) / SPREAD**0.5
-        gap = mine / n - theirs / (len(both) - n)
-        gain = np.where(mine + theirs > 1, weight * rarity(mine + theirs, len(both)) * gap, 0.0)
+        gap = candidate / n - reference / (len(both) - n)
+        gain = np.where(candidate + reference > 1, weight * rarity(candidate + reference, len(both)) * gap, 0.0)
         for side, sign in enumerate((1, -1)):
             useful = np.flatnonzero((sign * weight > 0) & (gain > 0))
             for index in useful[np.argsort(-gain[useful], kind="stable")[:most]].tolist():
-                gram = Gram(order, incidence.keys[index], int(mine[index]), int(theirs[index]), 0.0)
-                cue = Cue("", int(mine[index]), int(theirs[index]), float(weight[index]))
+                gram = Gram(order, incidence.keys[index], int(candidate[index]), int(reference[index]), 0.0)
+                cue = Cue("", int(candidate[index]), int(reference[index]), float(weight[index]))
                 found[side].append((float(gain[index]), gram, cue))
     return _named(found[0], materials[0], most), _named(found[1], materials[1], most)
 
