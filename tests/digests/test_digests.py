@@ -28,6 +28,7 @@ from textassay.errors import InputError
 from textassay.inference.overall.of_digests import digest_test
 from textassay.inference.overall.test import OverallPlan
 from textassay.metrics.views import Settings
+from textassay.studies.gate.rules import GateRules
 
 LAYOUTS = [Layout(16), Layout(16, 4096)]
 
@@ -72,6 +73,20 @@ def test_digests_of_parts_are_the_digest_of_the_whole(layout: Layout) -> None:
         table = whole.tables[name]
         assert np.array_equal(table.keys, merged.tables[name].keys), name
         assert np.array_equal(table.values, merged.tables[name].values), name
+
+
+def test_a_corpus_that_repeats_its_texts_has_collapsed() -> None:
+    real = made(corpus(1, 200), "real")
+    few, other = made(corpus(2, 20) * 10, "few"), made(corpus(3, 200), "other")
+    found = ta.compare(real, {"few": few, "other": other}, n_resamples=99, gate=GateRules(fail_on="collapsed"))
+    assert (few.n_different, few.repeated) == (len(set(corpus(2, 20))), 1.0)
+    assert found["few"].verdict.decision == "collapsed"
+    assert "100 % of texts repeat another one word for word (" in str(found)
+    assert found["other"].verdict.decision == "same"
+    assert found.document().summary.rows[-1].name == "few"
+    assert found.gate is not None
+    assert {check.candidate: check.decision for check in found.gate.checks} == {"few": "fail", "other": "undecided"}
+    assert ta.compare(few, {"few": few.named("few")}, n_resamples=99)["few"].verdict.decision == "same"
 
 
 def _strings(values: list[str]) -> object:

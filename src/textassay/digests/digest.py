@@ -114,6 +114,18 @@ class Digest:
         """The number of texts of each block."""
         return self.tables["texts"].rows(self.header.layout.n_blocks, 1)[:, 0]
 
+    @property
+    def repeated(self) -> float:
+        """The share of texts that repeat another one word for word; of a large corpus, among the texts it keeps."""
+        counts = self.tables["copies"].totals()
+        return float(counts[counts > 1].sum() / counts.sum()) if len(counts) else 0.0
+
+    @property
+    def n_different(self) -> int | None:
+        """The number of different texts; None for a corpus of which only some are kept."""
+        counts = self.tables["copies"].totals()
+        return len(counts) if counts.sum() == self.n else None
+
     def named(self, name: str) -> Self:
         """The same digest under another name."""
         return replace(self, name=name)

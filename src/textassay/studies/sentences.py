@@ -73,8 +73,10 @@ def _repeated(f: "Finding") -> str:
     repeat = f"{share(f.value)} of texts repeat another one"
     if "unique_texts" not in f.parts:
         return repeat
-    different = many(int(f.parts["unique_texts"]), "different text")
-    return f"{repeat}, {share(f.part('exact'))} word for word ({different} of {f.n[0]:,})"
+    different = f"({many(int(f.parts['unique_texts']), 'different text')} of {f.n[0]:,})"
+    if "exact" not in f.parts:
+        return f"{repeat} word for word {different}"
+    return f"{repeat}, {share(f.part('exact'))} word for word {different}"
 
 
 def _in_reference(f: "Finding") -> str:

@@ -146,6 +146,12 @@ def test_the_answer_is_first_and_settings_are_last() -> None:
     assert shown == []
 
 
+def test_a_candidate_that_is_named_like_the_reference_is_not_asked_to_be_like_itself() -> None:
+    found = usual(1)
+    same = replace(found, reference=replace(found.reference, name=found.names[0]))
+    assert document(same).summary.question == f"Is {found.names[0]} distributed like the reference?"
+
+
 def test_bare_estimates_come_with_their_table() -> None:
     found = replace(comparison(half=None, p=None), n_resamples=0)
     assert section(document(found), "metrics").shown == "screen"

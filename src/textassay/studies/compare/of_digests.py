@@ -36,7 +36,8 @@ from textassay.metrics.registry import Request, parse_requests
 from textassay.metrics.vectors.vectors import Moments
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.compare.result import Column, Comparison
-from textassay.studies.compare.verdict import Row, Setting, judge
+from textassay.studies.compare.verdict import COLLAPSED, Row, Setting, judge
+from textassay.studies.finding import Finding
 from textassay.studies.outcome import settings_of_metrics
 
 _NO_BASELINE = f"fewer than {2 * FEWEST_BLOCKS} blocks in the reference"
@@ -103,7 +104,10 @@ def compare_digests(
     return Comparison(
         reference=Column(reference.name, reference.n, reference.content, ()),
         real=baseline,
-        candidates=tuple(_judged(column, baseline, requests, plan, len(columns)) for column in columns),
+        candidates=tuple(
+            _judged(column, baseline, requests, plan, len(columns), _collapse(column, each, reference, plan.level))
+            for column, each in zip(columns, candidates.values(), strict=True)
+        ),
         labels=tuple(request.label for request in requests),
         contests=(),
         level=plan.level,
@@ -284,12 +288,34 @@ def _corrected(column: Column, p: float, plan: Plan) -> Column:
     )
 
 
-def _judged(column: Column, real: Column, requests: Sequence[Request], plan: Plan, n_candidates: int) -> Column:
+def _collapse(column: Column, candidate: Digest, reference: Digest, level: float) -> list[Finding]:
+    """Whether most texts of a candidate repeat another one word for word, where the overall test sees repeats."""
+    members = column.overall.found_by(level) if column.overall is not None else ()
+    mine, real = candidate.repeated, reference.repeated
+    is_found = any(member.name == "repeats" for member in members) and mine >= COLLAPSED and mine > real
+    different = candidate.n_different
+    parts = {} if different is None else {"unique_texts": float(different)}
+    return [Finding("collapsed", value=mine, baseline=real, parts=parts, n=(candidate.n,))] if is_found else []
+
+
+def _judged(
+    column: Column,
+    real: Column,
+    requests: Sequence[Request],
+    plan: Plan,
+    n_candidates: int,
+    collapse: Sequence[Finding],
+) -> Column:
     rows = [
         Row(request.label, result, baseline, is_significant(p, plan.level), column.beside_real(request.label, result))
         for request, result, baseline, p in zip(requests, column.results, real.results, column.adjusted, strict=True)
     ]
     return replace(
         column,
-        verdict=judge(rows, column.overall, setting=Setting(plan.level, n_candidates=n_candidates, has_texts=False)),
+        verdict=judge(
+            rows,
+            column.overall,
+            setting=Setting(plan.level, n_candidates=n_candidates, has_texts=False),
+            collapse=collapse,
+        ),
     )

@@ -59,7 +59,7 @@ def summary(found: Comparison, order: Ranking) -> Summary:
 
 def _question(found: Comparison) -> str:
     name = shortened(found.reference.name, 60)
-    reference = "the reference" if name == "reference" else name
+    reference = "the reference" if name == "reference" or found.reference.name in found.names else name
     if len(found) == 1:
         return f"Is {shortened(found.names[0], 60)} distributed like {reference}?"
     return f"Which candidate is distributed most like {reference}?"
@@ -192,9 +192,18 @@ def gap_cell(found: Comparison, column: Column, axis: Aspect) -> Cell:
     is_found = _found_to_differ(column, axis) or _is_marked(column, axis, found.level)
     if is_same or (not gap.is_clear and gap.half and not is_found):
         return Cell("as real", value, detail=detail)
-    digits = 0 if abs(value) >= 9.95 else 1
-    text = f"{value:+.{digits}f}" if axis.unit == POINTS else f"{'+' if value > 0 else ''}{number(value)}"
-    return Cell(text, value, detail=detail)
+    return Cell(_signed(value, in_points=axis.unit == POINTS), value, detail=detail)
+
+
+def _signed(value: float, *, in_points: bool) -> str:
+    """A difference with its sign; one of less than a tenth of a point with the digits that it needs.
+
+    >>> _signed(-12.3, in_points=True), _signed(1.26, in_points=True), _signed(-0.0016, in_points=True)
+    ('-12', '+1.3', '-0.00160')
+    """
+    if in_points and abs(value) >= 0.05:
+        return f"{value:+.{0 if abs(value) >= 9.95 else 1}f}"
+    return f"{'+' if value > 0 else ''}{number(value)}"
 
 
 def _found_to_differ(column: Column, axis: Aspect) -> bool:

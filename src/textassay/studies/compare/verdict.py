@@ -102,6 +102,7 @@ def judge(
     *,
     setting: Setting,
     warnings: Sequence[Finding | str] = (),
+    collapse: Sequence[Finding] = (),
     doubtful: bool = False,
     format_differs: bool = False,
     case_differs: bool = False,
@@ -111,6 +112,7 @@ def judge(
 
     With `case_differs` most texts of one sample have capitals that the other one lacks: words with and without them are
     different words then, so nothing is said about wording and diversity that metrics on words show.
+    `collapse` are findings on repeated texts that no metric shows, as those of digests.
     `warnings` are signs that its texts are not independent; with `doubtful` the reference shows such signs.
     `without_markup` is the overall test on words without Markdown, where the samples differ in it. Then metrics count
     markup as words, so nothing is said about wording and diversity beyond what this test shows.
@@ -118,16 +120,16 @@ def judge(
     usable = [
         row for row in rows if row.result.undefined is None and row.real.undefined is None and not row.only_length
     ]
-    collapse = list(_repetition(usable, tested=False))
+    untested = [*collapse, *_repetition(usable, tested=False)]
     if overall is None:
-        return Verdict.of("collapsed" if collapse else "untested", *collapse, NO_TEST)
+        return Verdict.of("collapsed" if untested else "untested", *untested, NO_TEST)
     if overall.p_value is None:
         why = Finding("not tested", text=overall.undefined or "no test could be run")
-        return Verdict.of("collapsed" if collapse else "untested", *collapse, why, cautions=warnings)
+        return Verdict.of("collapsed" if untested else "untested", *untested, why, cautions=warnings)
     copies = list(_copies(overall, setting))
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
-    collapse = list(_repetition(usable, tested=True))
+    repeated = [*collapse, *_repetition(usable, tested=True)]
     doubtful = doubtful or bool(warnings)
     difference = _difference(overall, setting.level, doubtful=doubtful)
     comparable = [row for row in usable if row.reads_vectors] if case_differs else usable
@@ -142,9 +144,9 @@ def judge(
         *(wording if without_markup is None else [_beside_markup(without_markup, setting)]),
         *_copying(usable),
     ]
-    is_collapsed = any(finding.kind == "collapsed" for finding in collapse)
+    is_collapsed = any(finding.kind == "collapsed" for finding in repeated)
     decision = "collapsed" if is_collapsed else "differs"
-    return Verdict.of(decision, *collapse, *copies, difference, details=details, cautions=warnings)
+    return Verdict.of(decision, *repeated, *copies, difference, details=details, cautions=warnings)
 
 
 def _nothing_found(
