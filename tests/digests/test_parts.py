@@ -1,7 +1,8 @@
 """Digests in parts: shards in any order and cut, in memory or in files, on any engine, give the same bytes and JSON."""
 
 import json
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -236,9 +237,28 @@ def test_metrics_that_read_all_ngrams_at_once_are_left_out_of_large_digests(monk
     assert why_left_out(other, digest, 1) is None
 
 
-@pytest.mark.parametrize("tokens_per_part", [512, 1 << 20])
-def test_processes_give_the_json_of_threads(
-    tokens_per_part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+class Cluster:
+    """An engine that sends work, pieces and results as Ray does: the arrays that arrive are read-only."""
+
+    def map(self, work: Callable[[Any], Any], pieces: Iterable[Any], /) -> list[Any]:
+        found = []
+        for piece in pieces:
+            its_work, its_piece = sent((work, piece))
+            found.append(sent(its_work(its_piece)))
+        return found
+
+
+def sent(value: Any) -> Any:
+    buffers: list[pickle.PickleBuffer] = []
+    plain = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    return pickle.loads(plain, buffers=[bytes(buffer) for buffer in buffers])
+
+
+@pytest.mark.parametrize(
+    ("engine", "tokens_per_part"), [("processes:2", 512), (Cluster(), 512), (Cluster(), tables.TOKENS_PER_PART)]
+)
+def test_processes_and_clusters_give_the_json_of_threads(
+    engine: Any, tokens_per_part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "TOKENS_PER_PART", tokens_per_part)
     sides = []
@@ -247,7 +267,7 @@ def test_processes_give_the_json_of_threads(
         paths = [str(tmp_path / f"{name}.txt")]
         sides.append(build_digest(paths, str(tmp_path / f"{name}.digest"), RECIPE, engine=LocalEngine(1)))
     found = [
-        plain(ta.compare(sides[0], {"a": sides[1]}, metrics="cnd,distinct", n_resamples=19, engine=engine))
-        for engine in (LocalEngine(1), "processes:2")
+        plain(ta.compare(sides[0], {"a": sides[1]}, metrics="cnd,distinct", n_resamples=19, engine=each))
+        for each in (LocalEngine(1), engine)
     ]
     assert found[0] == found[1]

@@ -3,10 +3,15 @@
 import operator
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.engines.cluster import free_port
 from textassay.engines import ray as ray_engine
 from textassay.engines.base import get_engine
@@ -59,6 +64,44 @@ def _die_once(file: str) -> int:
 def test_killed_process_changes_nothing(tmp_path: Path) -> None:
     files = [str(tmp_path / "once"), "", ""]
     assert ProcessEngine(2).map(_die_once, files) == [len(file) for file in files]
+
+
+def _wait(file: str) -> None:
+    Path(file).write_text(str(os.getpid()))
+    time.sleep(60)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
+def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path: Path) -> None:
+    file = tmp_path / "process"
+    code = f"""
+from tests.engines.test_engines import _wait
+from textassay.engines.local import ProcessEngine
+if __name__ == "__main__":
+    ProcessEngine(1).map(_wait, [{str(file)!r}])
+"""
+    (tmp_path / "run.py").write_text(code)
+    path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.Popen([sys.executable, str(tmp_path / "run.py")], env={**os.environ, "PYTHONPATH": path})
+    until(lambda: file.exists() and file.read_text() != "")
+    run.kill()
+    run.wait()
+    until(lambda: not is_running(int(file.read_text())))
+
+
+def is_running(process: int) -> bool:
+    """Whether a process runs; one that has ended may still be listed until it is waited for."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def _die(_: int) -> None:

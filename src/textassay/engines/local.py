@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -66,7 +67,8 @@ class ProcessEngine:
         """Run these pieces as far as the processes live."""
         workers = min(self.workers or os.cpu_count() or 1, len(tasks))
         # A forked process would inherit the threads' locks in any state.
-        pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+        context = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
         try:
             futures = {number: pool.submit(_single_threaded, work, piece) for number, piece in tasks.items()}
             for number, future in futures.items():
@@ -76,6 +78,19 @@ class ProcessEngine:
                     continue
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is killed; it would wait for work forever."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _single_threaded(work: Callable[[A], B], piece: A) -> B:

@@ -66,6 +66,8 @@ class PairMatrix:
     @classmethod
     def of(cls, between: F64, sizes: F64) -> Self:
         """Drop the pairs inside units."""
+        # A result of another process may be read-only.
+        between = between.copy()
         np.fill_diagonal(between, 0.0)
         return cls(between, sizes)
 
