@@ -45,6 +45,30 @@ def test_lost_texts_count_as_much_as_added_ones() -> None:
     assert lost.estimate == pytest.approx(0.25, abs=0.04)
 
 
+@pytest.mark.parametrize("mark", ["# {}", "{} ."])
+def test_one_mark_of_long_texts_counts(mark: str) -> None:
+    """A heading or a final full stop is one of hundreds of words and marks, but many texts have it or lack it."""
+    rng = np.random.default_rng(4)
+    plain = [_long_text(rng) for _ in range(300)]
+    marked = [mark.format(text) if rng.random() < 0.5 else text for text in plain[150:]]
+    found = share(plain[:150], marked)
+    assert found.estimate == pytest.approx(0.5, abs=0.15)
+    assert found.interval is not None
+    assert found.interval.low > 0.25
+
+
+def _long_text(rng: np.random.Generator) -> str:
+    """Common words, words of a topic, and a share of marks that is the text's own."""
+    length, topic, share_of_marks = rng.integers(50, 300), rng.integers(0, 30), 0.2 * rng.random()
+    marks = rng.choice([",", ".", "-", ":"], length)
+    words = [
+        f"c{common}" if rng.random() < 0.6 else f"w{40 * topic + own}"
+        for common, own in zip(rng.zipf(1.3, length) % 5000, rng.geometric(0.05, length), strict=True)
+    ]
+    drawn = rng.random(length) < share_of_marks
+    return " ".join([*np.where(drawn, marks, words).tolist(), "end"])
+
+
 def test_bounds_of_equal_sources_are_mostly_0() -> None:
     lows = []
     for seed in range(40):
