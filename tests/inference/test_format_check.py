@@ -172,7 +172,10 @@ def test_fixes_and_order_depend_on_the_tokenizer() -> None:
         return [(finding.kind, finding.fix) for finding in findings]
 
     unseen = "(metrics on sentence vectors can still be affected)"
-    final = ("final_punctuation", "add or strip the final punctuation of one side before comparing")
+    final = (
+        "final_punctuation",
+        "if texts are cut off, raise the maximum length; if not, add or strip the final punctuation of one side",
+    )
     case = ("upper_case", "the option lowercase treats both alike")
     assert fixes("words") == [
         case,
@@ -272,10 +275,13 @@ def test_words_and_pieces_of_ascii_are_those_of_the_patterns(texts: list[str]) -
             assert _counts(array, pattern, belongs).tolist() == expected
 
 
-def test_one_word_is_singular() -> None:
-    cut = found(["yes", "no"] * 60, [text for text in clean() if " " in text])["cut_off"]
-    assert cut.message.startswith("100 % of candidate texts have exactly 1 word, the most that any has")
-    assert cut.fix.endswith("cut both sides to 1 word")
+def test_answers_of_one_word_and_texts_without_spaces_are_not_cut_off() -> None:
+    reference = [text for text in clean() if " " in text]
+    chinese = [("一只猫坐在垫子上看着窗外的鸟" * 5)[: 20 + place % 37] for place in range(120)]
+    for texts in (["yes", "no"] * 60, chinese):
+        findings = found(texts, reference)
+        assert "cut_off" not in findings
+        assert "mean_length" in findings
 
 
 def test_texts_without_a_word_are_named_and_have_no_length() -> None:

@@ -111,7 +111,7 @@ _KINDS = {
     LENGTH: "length",
     "blank": "blank texts",
     "no_words": "texts without a word",
-    "cut_off": "texts that are cut off",
+    "cut_off": "texts of the greatest length",
     "not_nfc": "decomposed letters",
     "entities": "HTML entities",
     "html": "HTML tags",
