@@ -178,7 +178,7 @@ HABITS: tuple[Trait, ...] = (
         "final_punctuation",
         "end in sentence-final punctuation",
         r"""[.!?…。！？｡।؟][\s"'”’»)\]}*_]*$""",
-        "add or strip the final punctuation of one side before comparing",
+        "if texts are cut off, raise the maximum length; if not, add or strip the final punctuation of one side",
         gap=HABIT,
         unseen_by=("plain",),
     ),

@@ -243,7 +243,7 @@ def _sample_of(rows: Rows, name: str, found: Found, source: Any) -> Sample:
     prompt_field = None if contexts is None else rows.prompt_field
     lost = (*sample.lost, *found.reading.lost.items())
     named = replace(sample, prompt_field=prompt_field, id_field=None if ids is None else rows.id_field, lost=lost)
-    return replace(named, notes=(*sample.notes, *broken))
+    return replace(named, notes=(*sample.notes, *broken), is_broken=bool(broken))
 
 
 def _unless_empty(column: pa.Array | None) -> pa.Array | None:

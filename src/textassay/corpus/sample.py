@@ -83,6 +83,7 @@ class Sample:
     `groups` names the group of each text (its prompt, document or author) where texts are not independent. `cut_off`
     is true for a generated text that a limit of the length ended. `prompt_field` and `id_field` name the fields of the
     file that `contexts` and `ids` come from. `lost` counts, by reason, the records that should have had a text.
+    `is_broken` is true for lines that look like parts of longer texts.
 
     >>> sample = Sample.of(["a cat sat", "", "a dog ran"], name="pets")
     >>> len(sample), sample.notes
@@ -100,6 +101,7 @@ class Sample:
     prompt_field: str | None = None
     id_field: str | None = None
     lost: tuple[tuple[str, int], ...] = ()
+    is_broken: bool = False
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -147,7 +149,7 @@ class Sample:
         chosen = pa.array(indices)
         columns = (self.texts, self.ids, self.contexts, self.groups, self.cut_off)
         texts, ids, contexts, groups, cut_off = _taken(chosen, *columns)
-        fields = self.prompt_field, self.id_field, self.lost
+        fields = self.prompt_field, self.id_field, self.lost, self.is_broken
         return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups, cut_off, *fields)
 
     def count_independent(self) -> int:

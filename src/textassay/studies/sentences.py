@@ -56,9 +56,19 @@ def at_most(high: float) -> str:
 
 def _cited(f: "Finding") -> str:
     """The p-value of the overall test, corrected for several candidates, and the sizes it comes from."""
+    return f"overall test: {cited_p(f.adjusted_p, floor=f.floor)}, {_sizes(f)}"
+
+
+def _sizes(f: "Finding") -> str:
     groups = f" in {f.part('groups'):,.0f} and {f.part('reference_groups'):,.0f} groups" if "groups" in f.parts else ""
     n, m = f.n
-    return f"overall test: {cited_p(f.adjusted_p, floor=f.floor)}, {n:,} and {m:,} texts{groups}"
+    return f"{n:,} and {m:,} texts{groups}"
+
+
+def _needed(f: "Finding") -> str:
+    """How many texts or groups there must be at least, where their number is the reason."""
+    kind = "groups" if "groups" in f.parts else "texts"
+    return f"; needs at least {f.part('needed'):,.0f} {kind} per sample" if "needed" in f.parts else ""
 
 
 def _difference(f: "Finding") -> str:
@@ -120,8 +130,7 @@ def _diverse(word: str) -> "Callable[[Finding], str]":
     """Vectors only show what the encoder represents, which is named: they hardly differ for words it does not know."""
 
     def said(f: "Finding") -> str:
-        than = f"in {f.names[0]} as the encoder measures it" if f.names else "than the reference"
-        return f"{word} diverse {than} ({_against(f)})"
+        return f"{word} diverse{_as_encoded(f) or ' than the reference'} ({_against(f)})"
 
     return said
 
@@ -417,6 +426,11 @@ def brief(f: "Finding") -> str:
     return short if isinstance(short, str) else short(f)
 
 
+def _as_encoded(f: "Finding") -> str:
+    """What vectors represent, for diversity that only they show."""
+    return f" in {f.names[0]} as the encoder measures it" if f.names else ""
+
+
 def _beside(f: "Finding") -> str:
     return f"{f.metric} {number(f.value)}, real {number(f.baseline)}"
 
@@ -425,7 +439,7 @@ _BRIEF: "Mapping[str, str | Callable[[Finding], str]]" = {
     "collapsed": _repeated,
     "repeats": lambda f: f"{share(f.value)} of its texts repeat another one (real text {share(f.baseline)})",
     "copies of the reference": lambda f: f"{share(f.value)} of its texts are in the reference word for word",
-    "too few texts": lambda f: f"{f.n[0]:,} and {f.n[1]:,} texts are too few to find any but very large differences",
+    "too few texts": lambda f: f"{_sizes(f)} are too few to find any but very large differences{_needed(f)}",
     "detectable share": lambda f: (
         f"a difference in {share(f.value)} or more of its texts would probably have been found"
     ),
@@ -438,8 +452,8 @@ _BRIEF: "Mapping[str, str | Callable[[Finding], str]]" = {
         "the words without Markdown differ as well"
         + (f": at least {at_least(f.ends[0])} unlike the reference's" if f.ends else "")
     ),
-    "less diverse": lambda f: f"less diverse ({_beside(f)})",
-    "more diverse": lambda f: f"more diverse ({_beside(f)})",
+    "less diverse": lambda f: f"less diverse{_as_encoded(f)} ({_beside(f)})",
+    "more diverse": lambda f: f"more diverse{_as_encoded(f)} ({_beside(f)})",
     "diversity unclear": "diversity measures disagree",
     "fewer common phrases": lambda f: f"fewer common phrases ({_beside(f)})",
     "fewer known phrases": lambda f: f"fewer of its phrases are known ({_beside(f)})",
@@ -448,8 +462,7 @@ _BRIEF: "Mapping[str, str | Callable[[Finding], str]]" = {
 }
 
 
-def _sample_of(finding: "Finding") -> str:
-    name = finding.names[0]
+def _named_sample(name: str) -> str:
     return "the reference" if name == "reference" else f"“{shortened(name, 30)}”"
 
 
@@ -463,7 +476,11 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "encoder": lambda f: f"{f.text}, so nothing is said about {f.metric}; choose an encoder that reads these texts",
     "stated": lambda f: f.text,
     # Comparisons.
-    "lost": lambda f: f"left out of {_sample_of(f)}: {f.text}, of {f.n[1]:,} records",
+    "lost": lambda f: f"left out of {_named_sample(f.names[0])}: {f.text}, of {f.n[1]:,} records",
+    "broken texts": lambda f: (
+        f"lines of {listed([_named_sample(name) for name in f.names])} look like parts of longer texts, and each was"
+        " read as a text: write texts of several lines to a .jsonl, .csv or .parquet file"
+    ),
     "quick run": lambda f: (
         f"quick run: {f.n[0]:,} exchanges at first and not all metrics; p-values are coarser than in a full run"
     ),
@@ -478,15 +495,16 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "hidden by copies": lambda f: (
         f"no difference found ({_cited(f)}), but copies hide differences: compare again without them"
     ),
-    "too few texts": lambda f: f"too few texts to find any but very large differences ({_cited(f)})",
+    "too few texts": lambda f: f"too few texts to find any but very large differences ({_cited(f)}){_needed(f)}",
     "detectable share": lambda f: (
         f"{share(f.value)} or more of texts that a classifier recognises would probably have been found"
     ),
     "closer": _closer,
     "separable share": _separable,
     "no separable share": lambda f: f"how many of its texts are unlike the reference's is not known: {f.text}",
-    "format differs": (
-        "the format differs as well (see the format findings), which may explain the difference or a part of it"
+    "format differs": lambda f: (
+        f"the format differs {'in other ways ' if f.condition else ''}as well (see the format findings),"
+        " which may explain the difference or a part of it"
     ),
     "markup differs": f"Markdown differs; {_STRIP}",
     "markup alone": lambda f: (

@@ -128,7 +128,7 @@ class TestUnequalSizes:
     [
         (corpus(1, 60), corpus(2, 60), {"n_resamples": 0}, "estimates only"),
         (corpus(1, 3), corpus(2, 3), {}, "too few for any test"),
-        (corpus(1, 6), corpus(2, 6), {}, "too few texts"),
+        (corpus(1, 6), corpus(2, 6), {}, "6 and 6 texts); needs at least 20 texts per sample"),
         (["a"] * 2, ["b"] * 2, {"metrics": ["distinct:n=1"]}, "too few for any test"),
     ],
 )
@@ -483,6 +483,28 @@ def test_a_split_of_too_few_texts_names_how_many_it_needs() -> None:
     assert overall.separable.undefined == "10 texts in the candidate; needs 20 or more"
     assert found["x"].verdict is not None
     assert "needs 20 or more" in found["x"].verdict.sentence
+
+
+def test_a_baseline_of_too_few_texts_has_its_own_size() -> None:
+    """12 texts make two parts of 6, which are not those of the candidate."""
+    found = compare(corpus(1, 12), {"x": corpus(2, 15)}, metrics="separable", n_resamples=99)
+    why = "no baseline: two parts of the reference with 6 texts each; needs 20 or more"
+    assert found.real["separable"].undefined == why
+    assert found["x"]["separable"].undefined == "12 texts in the candidate; needs 20 or more"
+
+
+def test_only_samples_of_different_texts_are_called_copies() -> None:
+    options: dict[str, Any] = {"metrics": "distinct", "n_resamples": 19}
+    for texts, copied in ((["yes"] * 40, False), (["yes", "no"] * 20, True)):
+        notes = compare(texts, {"x": list(texts)}, **options).notes
+        assert any("it is a copy" in note for note in notes) is copied
+
+
+def test_lines_of_longer_texts_are_in_the_answer(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("\n".join(f"{text}:\n\n- {text}\n- b" for text in corpus(1, 30)))
+    found = compare(corpus(2, 60), {"x": path}, metrics="distinct", n_resamples=19)
+    assert "Lines of “x” look like parts of longer texts" in " ".join(str(found).split())
 
 
 def test_records_without_a_text_are_in_the_answer() -> None:

@@ -174,6 +174,10 @@ def test_gaps_are_in_points_beside_real_text() -> None:
     marked = replace(alike, adjusted=(0.01,) * len(found.labels))
     assert gap_cell(found, marked, quality).text == "+1.0"
     assert gap_cell(found, replace(marked, verdict=Verdict.of("same")), quality).text == "as real"
+    # Less diverse words are no less coverage.
+    covered = replace(diversity, rise="more coverage")
+    narrow = replace(alike, verdict=Verdict.of("differs", Finding("less diverse", metric="self_bleu-4")))
+    assert (covered.title, gap_cell(found, narrow, covered).text) == ("coverage", "as real")
     # Another metric found a difference in diversity: the cell does not contradict it.
     less = replace(alike, verdict=Verdict.of("differs", Finding("less diverse", metric="entropy-2")))
     assert gap_cell(found, less, quality).text == "as real"

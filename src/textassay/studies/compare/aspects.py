@@ -2,7 +2,8 @@
 
 The metrics are chosen by what they declare: those on sentence vectors if both aspects have one that was measured,
 otherwise those on n-grams. Shares are compared in points (hundredths). The values are those that verdicts read: at the
-size of the baseline, and at equal lengths where the length of texts moves the metric.
+size of the baseline, and at equal lengths where the length of texts moves the metric. A candidate that differs from
+the reference in Markdown has values without it, or none.
 """
 
 import math
@@ -76,10 +77,17 @@ def _half(result: Result) -> float:
 def _pair(found: Comparison, column: Column, index: int) -> tuple[Result, Result] | None:
     """A result and that of real text as verdicts read them; None where they do not compare."""
     label, equal = found.labels[index], column.equal_lengths
-    if label in equal.left_out:
+    if label in equal.left_out or (column.markup_differs and label in equal.results):
         return None
-    like_real = column.beside_real(label, column.results[index])
-    candidate, real = equal.results.get(label, (like_real, found.real.results[index]))
+    candidate: Result | None
+    real: Result | None
+    if column.markup_differs:
+        candidate, real = (side.axes_without_markup.get(label) for side in (column, found.real))
+    else:
+        like_real = column.beside_real(label, column.results[index])
+        candidate, real = equal.results.get(label, (like_real, found.real.results[index]))
+    if candidate is None or real is None:
+        return None
     return (candidate, real) if math.isfinite(candidate.estimate) and math.isfinite(real.estimate) else None
 
 

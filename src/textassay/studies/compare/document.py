@@ -169,7 +169,7 @@ def _legend(found: Comparison) -> Iterator[str]:
     """How to read the table."""
     results = [result for column in found.candidates for result in column.results]
     yield from interval_legend(results, found.level, of="the expected value at this sample size")
-    if not any(result.interval for result in results):
+    if not found.n_resamples:
         yield "estimates only: no intervals were requested"
     if any(result.p_value is not None for result in results):
         yield (

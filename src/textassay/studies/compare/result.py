@@ -122,6 +122,11 @@ class Column(ResultColumn):
         # One NaN object for all, so that what is read back equals what was written.
         object.__setattr__(self, "adjusted", tuple(map(one_nan, self.adjusted or (math.nan,) * len(self.results))))
 
+    @property
+    def markup_differs(self) -> bool:
+        """Whether it differs from the reference in Markdown, whose signs metrics count as words."""
+        return any(finding.is_markup for finding in self.findings)
+
     def beside_real(self, label: str, result: Result) -> Result:
         """The result to set beside the baseline: of the same size wherever there is one."""
         return self.at_baseline_size.get(label, result)

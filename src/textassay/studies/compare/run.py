@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from textassay.corpus.markdown import plain_words, stripped
 from textassay.corpus.printable import listed, many
@@ -15,7 +16,7 @@ from textassay.corpus.sample import FEW_LOST, Sample, stream
 from textassay.encoders.remembered import Remembered
 from textassay.engines.base import Engine
 from textassay.inference.dependence import DependenceWarning, check_dependence, check_order
-from textassay.inference.format_check import CASE, check_format
+from textassay.inference.format_check import CASE, check_format, word_counts
 from textassay.inference.format_check import Finding as FormatFinding
 from textassay.inference.intervals import FEWEST_TEXTS
 from textassay.inference.measure import Measured
@@ -129,9 +130,22 @@ class Run:
             settings=settings_of_metrics(
                 plan, measurer.requests, measurer.settings, design=self.design.kind, groups=self.design.field
             ),
-            cautions=(*of_reference, *self._of_lost(), *_of_encoder(measurer.settings.encoder), *self._of_quick_run()),
+            cautions=(*of_reference, *self._cautions()),
             gate=Gate(no_worse) if no_worse else None,
         )
+
+    def _cautions(self) -> Iterator[Finding]:
+        yield from self._of_broken()
+        yield from self._of_lost()
+        yield from _of_encoder(self.measurer.settings.encoder)
+        yield from self._of_quick_run()
+
+    def _of_broken(self) -> Iterator[Finding]:
+        """Samples whose lines look like parts of longer texts."""
+        samples = [("reference", self.design.reference), *self.design.candidates.items()]
+        broken = tuple(name for name, sample in samples if sample.is_broken)
+        if broken:
+            yield Finding("broken texts", names=broken)
 
     def _of_lost(self) -> Iterator[Finding]:
         """Samples of which more than a few records had no text."""
@@ -199,8 +213,12 @@ class Run:
         """
         if not self.measurer.baseline:
             return tuple
-        tokenizer = self.measurer.settings.tokenizer
-        return partial(check_format, self.design.candidates[name], self.design.reference, tokenizer=tokenizer)
+        settings, sides = self.measurer.settings, (self.design.candidates[name], self.design.reference)
+        found = partial(check_format, *sides, tokenizer=settings.tokenizer)
+        if settings.strip is None:
+            return found
+        # What looks like Markdown in texts without it is none: a comment in code is no heading.
+        return lambda: [finding for finding in found() if not finding.is_markup]
 
     def _axes(self, baseline: Measured, findings: Iterable[FormatFinding]) -> Mapping[str, Mapping[str, Result]]:
         """The axes of the plane without Markdown, where a candidate and the reference differ in it."""
@@ -221,7 +239,8 @@ class Run:
             return lambda: None
         plan = OverallPlan(**vars(measurer.plan), n_candidates=len(measurer.cut.candidates))
         sides = [self._words_of(sample) for sample in measurer.cut.tested[name]]
-        if min(len(side.sample) for side in sides) < FEWEST_TEXTS:
+        # A sample of nothing but markup has no words that could differ.
+        if min(int((word_counts(side.sample.texts) > 0).sum()) for side in sides) < FEWEST_TEXTS:
             return lambda: None
         return partial(overall_test, *sides, plan=plan)
 
@@ -270,8 +289,9 @@ class Run:
                 setting=setting,
                 warnings=[sign for sign in signs[column.name] if sign.metric != "reference"],
                 doubtful=doubtful,
-                format_differs=any(not finding.harmless for finding in column.findings),
+                format_differs=any(not (finding.harmless or finding.is_markup) for finding in column.findings),
                 case_differs=any(map(_is_of_case, column.findings)),
+                markup_differs=column.markup_differs,
                 without_markup=column.overall_without_markup,
             )
             yield replace(column, verdict=verdict)
@@ -302,7 +322,8 @@ class Run:
         yield from self._group_notes()
         for column in columns:
             yield from _remarks_on(self.measurer.requests, column)
-            if column.digest == cut.reference.digest:
+            whole = self.design.candidates[column.name], self.design.reference
+            if whole[0].digest == whole[1].digest and len(pc.unique(whole[0].texts)) > 1:
                 yield f"{column.name} has the same texts as the reference: it is a copy, not a second sample"
         if plan.n_resamples > self.asked_resamples:
             yield (

@@ -190,7 +190,7 @@ def gap_cell(found: Comparison, column: Column, axis: Aspect) -> Cell:
     detail = "{}; real text {}".format(*values)
     is_same = column.verdict is not None and column.verdict.decision == "same"
     is_found = _found_to_differ(column, axis) or _is_marked(column, axis, found.level)
-    if is_same or (not gap.is_clear and gap.half and not is_found):
+    if is_same or not value or (not gap.is_clear and gap.half and not is_found):
         return Cell("as real", value, detail=detail)
     return Cell(_signed(value, in_points=axis.unit == POINTS), value, detail=detail)
 
@@ -208,17 +208,21 @@ def _signed(value: float, *, in_points: bool) -> str:
 
 def _found_to_differ(column: Column, axis: Aspect) -> bool:
     """Whether the verdict names a difference in this aspect, by any metric: "as real" beside it would contradict it."""
-    return column.verdict is not None and column.verdict.find(*_DIFFERENCES.get(axis.name, ())) is not None
+    return column.verdict is not None and column.verdict.find(*_DIFFERENCES.get(axis.title, ())) is not None
 
 
 def _is_marked(column: Column, axis: Aspect, level: float) -> bool:
-    """Whether the table of metrics marks the values that are compared; those at equal lengths are not in it."""
-    return axis.label not in column.equal_lengths.results and is_significant(column.adjusted[axis.index], level)
+    """Whether the table of metrics marks the values that are compared: at equal lengths and without Markdown they are
+    others.
+    """
+    is_shown = axis.label not in column.equal_lengths.results and not column.markup_differs
+    return is_shown and is_significant(column.adjusted[axis.index], level)
 
 
 _DIFFERENCES = {
     "quality": ("unlike the reference", "fewer known phrases", "fewer common phrases"),
-    "diversity": ("less diverse", "more diverse", "diversity unclear", "uncovered"),
+    "coverage": ("uncovered",),
+    "diversity": ("less diverse", "more diverse", "diversity unclear"),
 }
 
 
@@ -263,7 +267,7 @@ def _form_findings(column: Column) -> list[FormatFinding]:
 def _is_plural(words: str) -> bool:
     """Whether these words are counted: "fewer" of them, not "less".
 
-    >>> _is_plural("HTML tags"), _is_plural("texts that are cut off"), _is_plural("upper case")
+    >>> _is_plural("HTML tags"), _is_plural("texts of the greatest length"), _is_plural("upper case")
     (True, True, False)
     """
     return words.endswith("s") or words.partition(" ")[0].endswith("s")

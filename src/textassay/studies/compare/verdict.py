@@ -15,6 +15,7 @@ from textassay.inference.overall.test import COPIED, Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.metrics.effects import EFFECTS
+from textassay.metrics.learned.separable import FEWEST_UNITS
 from textassay.studies.finding import NO_TEST, Ends, Finding, Verdict
 from textassay.studies.planes import metric_of, rise_of
 
@@ -106,16 +107,17 @@ def judge(
     doubtful: bool = False,
     format_differs: bool = False,
     case_differs: bool = False,
+    markup_differs: bool = False,
     without_markup: Overall | None = None,
 ) -> Verdict:
-    """What can be claimed about a candidate; `format_differs` is true if metrics are affected by the format.
+    """What can be claimed about a candidate; `format_differs` is true if metrics are affected by its form.
 
     With `case_differs` most texts of one sample have capitals that the other one lacks: words with and without them are
     different words then, so nothing is said about wording and diversity that metrics on words show.
     `collapse` are findings on repeated texts that no metric shows, as those of digests.
     `warnings` are signs that its texts are not independent; with `doubtful` the reference shows such signs.
-    `without_markup` is the overall test on words without Markdown, where the samples differ in it. Then metrics count
-    markup as words, so nothing is said about wording and diversity beyond what this test shows.
+    With `markup_differs` the samples differ in Markdown, which metrics count as words, so nothing is said about wording
+    and diversity beyond what `without_markup` shows, the overall test on words without it, if it was run.
     """
     usable = [
         row for row in rows if row.result.undefined is None and row.real.undefined is None and not row.only_length
@@ -140,8 +142,8 @@ def judge(
     ]
     details = [
         *_size(overall.separable, doubtful=doubtful),
-        *([Finding("format differs")] if format_differs and without_markup is None else ()),
-        *(wording if without_markup is None else [_beside_markup(without_markup, setting)]),
+        *(_of_form(without_markup, setting, markup=markup_differs, other=format_differs)),
+        *([] if markup_differs else wording),
         *_copying(usable),
     ]
     is_collapsed = any(finding.kind == "collapsed" for finding in repeated)
@@ -161,14 +163,28 @@ def _nothing_found(
     if not setting.has_texts:
         return Verdict.of("same", _tested("no difference", overall), cautions=warnings)
     if limit is None or limit >= TOO_FEW:
-        return Verdict.of("untested", _tested("too few texts", overall), cautions=warnings)
-    details = [Finding("detectable share", value=limit), *([Finding("closer")] if is_closer else [])]
+        few = _tested("too few texts", overall)
+        if limit is None:
+            few = replace(few, parts={**few.parts, "needed": FEWEST_UNITS})
+        return Verdict.of("untested", few, cautions=warnings)
+    # Texts that are in both samples are the reason, even where so many repeat that they are no sign of copying.
+    reason = "copies" if (overall.shared_texts or 0.0) >= COPIED else ""
+    details = [Finding("detectable share", value=limit), *([Finding("closer", condition=reason)] if is_closer else [])]
     return Verdict.of("same", _tested("no difference", overall), details=details, cautions=warnings)
 
 
-def _beside_markup(words: Overall, setting: Setting) -> Finding:
+def _of_form(words: Overall | None, setting: Setting, *, markup: bool, other: bool) -> Iterator[Finding]:
+    """What Markdown explains, and whether other differences in form may explain the rest."""
+    beside = _beside_markup(words, setting) if markup else None
+    if beside is not None:
+        yield beside
+    if other and (beside is None or beside.kind != "markup alone"):
+        yield Finding("format differs", condition="" if beside is None else "beside Markdown")
+
+
+def _beside_markup(words: Overall | None, setting: Setting) -> Finding:
     """What is left of a difference without Markdown: corrected for all candidates by their number, which is enough."""
-    if words.p_value is None:
+    if words is None or words.p_value is None:
         return Finding("markup differs")
     p = min(words.p_value * setting.n_candidates, 1.0)
     if not is_significant(p, setting.level):

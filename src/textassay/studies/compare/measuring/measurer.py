@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from textassay.corpus.hashed_ngrams import Sequences
+from textassay.corpus.printable import many
 from textassay.corpus.sample import Sample, stream
 from textassay.corpus.sizes import Cut
 from textassay.inference.intervals import Replicates
@@ -112,6 +113,14 @@ class Measurer:
         results, replicates = _joined(jobs, found)
         missing = {request: _not_measured(request, self.cut.why_no_baseline or "") for request in self.comparing}
         results = missing | results
+        n = min(len(self.cut.held_out), len(self.cut.base))
+        results |= {
+            request: _not_measured(
+                request, f"two parts of the reference with {many(n, 'text')} each; needs {request.minimum} or more"
+            )
+            for request in self.comparing
+            if self.cut.why_no_baseline is None and n < request.minimum
+        }
         return Measured(tuple(results[request] for request in self.requests), replicates, {})
 
     def candidate(self, jobs: Sequence[Job], found: Sequence[Measured]) -> CandidateMeasured:
