@@ -227,8 +227,9 @@ def _contaminant(f: "Finding") -> str:
 
 
 def _beyond_margin(f: "Finding") -> str:
-    low = at_least(f.ends[0]) if f.ends else "0 %"
-    return f"at least {low} of its texts are unlike the reference's (margin {share(f.baseline)})"
+    low, margin = at_least(f.ends[0]) if f.ends else "0 %", share(f.baseline)
+    bound = f"more than {margin}" if low == margin and f.baseline else f"at least {low}"
+    return f"{bound} of its texts are unlike the reference's (margin {margin})"
 
 
 def _margin_undecided(f: "Finding") -> str:
@@ -239,21 +240,34 @@ def _margin_undecided(f: "Finding") -> str:
         known = f"at least {at_least(low)} of its texts are unlike the reference's, {above} {_as_well_as(f)}"
     if high >= 1:
         found = f"with {share(f.baseline)} of {_contaminant(f)} among them, a classifier separates"
-        known = (
-            "no upper bound of how many of its texts are unlike the reference's:"
-            f" {found} {share(max(f.part('found'), 0.0))}"
-        )
-    needed = f.part("needed")
-    advice = "no number of texts is likely to decide: the estimate is at the margin"
+        known = f"no upper bound of what is unlike the reference: {found} {share(max(f.part('found'), 0.0))}"
+    return f"{known} (margin {share(f.baseline)}); {_texts_to_decide(f)}{_below_spread(f)}"
+
+
+def _texts_to_decide(f: "Finding") -> str:
+    """How many texts or groups decide, beside how many there are."""
+    unit, needed, fewest = _unit(f), f.part("needed"), f.part("at least")
     if math.isfinite(needed):
-        advice = f"about {round_number(needed):,} texts per sample would decide"
-    elif f.condition == "contaminant not found":
-        advice = "how many texts would decide is not known, because it does not clearly find them"
-    below = ""
-    if "spread" in f.parts:
-        spread = share(f.parts["spread"])
-        below = f"; the margin is below what two samples of one source of this size may differ by ({spread})"
-    return f"{known} (margin {share(f.baseline)}); {advice}, these are {f.n[0]:,} and {f.n[1]:,}{below}"
+        advice = f"about {round_number(needed):,} {unit}s per sample would decide"
+    elif math.isfinite(fewest) or f.condition == "contaminant not found":
+        most = max(f.n, default=0)
+        more = f"at least {round_number(fewest):,} {unit}s per sample are needed to pass, and " if fewest > most else ""
+        advice = f"{more}how many would decide is not known: with so few it does not clearly find them"
+    else:
+        advice = f"no number of {unit}s is likely to decide: the estimate is at the margin"
+    return f"{advice}; these are {f.n[0]:,} and {f.n[1]:,}"
+
+
+def _unit(f: "Finding") -> str:
+    """What a gate counts: texts, or groups of them."""
+    return f.names[0] if f.names else "text"
+
+
+def _below_spread(f: "Finding") -> str:
+    if "spread" not in f.parts:
+        return ""
+    spread = share(f.parts["spread"])
+    return f"; the margin is below what two samples of one source of this size may differ by ({spread})"
 
 
 def round_number(count: float) -> int:
@@ -269,14 +283,21 @@ def round_number(count: float) -> int:
 def _beside_baseline(f: "Finding") -> str:
     """The two values, and by how much the candidate is worse at most and at least."""
     values = f"{f.metric} {number(f.part('candidate'))}, baseline {number(f.part('baseline'))}"
+    if "real" in f.parts:
+        values += f", real text {number(f.part('real'))}"
     low, high = f.ends or (-math.inf, math.inf)
     return f"{values}; worse by {number(low)} to {number(high)} (margin {number(f.baseline)})"
 
 
 def _enough(f: "Finding") -> str:
     needed = f.part("needed")
+    if f.condition == "relative margin":
+        return (
+            "; how many texts would decide is not known, because this margin, a tenth of the baseline's value, changes"
+            f" with their number; these are {f.n[0]:,}; --margin {f.metric}=N (in Python margins) sets one"
+        )
     if not math.isfinite(needed):
-        return "; no number of texts is likely to show that it is not: the estimate is beyond the margin"
+        return "; no number of texts is likely to show that it is not: the estimate is not within the margin"
     return f"; about {round_number(needed):,} texts per sample would decide, these are {f.n[0]:,}"
 
 
@@ -308,6 +329,11 @@ _RULES = {
     "copied": "copies of the reference",
     "format": "a difference in format",
 }
+
+
+def _rule_in_question(f: "Finding") -> str:
+    rule = _RULES[f.names[0]]
+    return f"{'is' if rule.startswith('a ') else 'are'} {rule}"
 
 
 def _over_items(f: "Finding") -> str:
@@ -535,11 +561,12 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "beyond margin": _beyond_margin,
     "margin undecided": _margin_undecided,
     "no margin": lambda f: (
-        f"{f.n[0]:,} and {f.n[1]:,} texts are too few for a classifier: it needs 20 texts, or 20 groups, per sample"
+        f"{f.n[0]:,} and {f.n[1]:,} {_unit(f)}s are too few for a classifier: it needs at least 20 {_unit(f)}s per"
+        " sample, and textassay plan finds how many decide"
     ),
     "rule kept": _rule("no sign of {}"),
     "rule broken": _rule("{}"),
-    "rule undecided": lambda f: f"not known whether there is {_RULES[f.names[0]]}{': ' if f.text else ''}{f.text}",
+    "rule undecided": lambda f: f"not known whether there {_rule_in_question(f)}{': ' if f.text else ''}{f.text}",
     "no worse": lambda f: f"no worse than the baseline: {_beside_baseline(f)}",
     "worse than baseline": lambda f: f"worse than the baseline: {_beside_baseline(f)}",
     "worse undecided": lambda f: f"not known whether it is worse: {_beside_baseline(f)}{_enough(f)}",

@@ -233,6 +233,31 @@ def test_closer_passes_at_the_margin_as_often_as_the_level_allows(
     assert failed / runs <= 0.065
 
 
+def test_where_signs_are_not_clear_the_noise_of_real_text_cancels() -> None:
+    sides = measurement(0.3, 0.01), measurement(0.3, 0.01), measurement(0.3, 0.01)
+    found = loss_difference("closer", with_intervals(*sides), 0.95)
+    # The error of a difference of two values, not one with twice real text's as well.
+    assert found.high == pytest.approx(1.645 * math.sqrt(2) * 0.01, rel=0.01)
+    assert found.low == pytest.approx(-found.high)
+
+
+def test_no_repeats_in_a_few_texts_do_not_show_that_there_are_none() -> None:
+    gate = beside(corpus(3, 60), corpus(2, 60), {"repetition": 0.02}, metrics="repetition")
+    (check,) = gate.checks
+    assert check.decision == "undecided"
+    assert check.finding.ends is not None
+    assert check.finding.ends[1] > 0.02
+    assert "real text 0;" in sentence(check)
+
+
+def test_a_margin_that_falls_with_the_number_of_texts_gives_no_number() -> None:
+    (check,) = beside(corpus(3, 100), corpus(2, 100), {}, metrics="cnd").checks
+    assert check.decision == "undecided"
+    assert math.isnan(check.finding.part("needed"))
+    assert "a tenth of the baseline's value, changes with their number" in sentence(check)
+    assert "--margin cnd-2=N" in sentence(check)
+
+
 def test_values_of_other_numbers_of_texts_do_not_compare() -> None:
     real = measurement(0.4, 0.01, 100)
     values = Values("distinct-2", measurement(0.1, 0.01, 1000), measurement(0.1, 0.01, 1000), real)

@@ -3,6 +3,7 @@
 import math
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,11 @@ def test_a_contaminant_that_is_not_found_gives_no_number_of_texts() -> None:
     (check,) = gate_of(corpus(2, 100), n=100, max_separable=0.2).checks
     assert check.decision == "undecided"
     assert math.isnan(check.finding.part("needed"))
-    assert "how many texts would decide is not known" in sentence(check)
+    assert "how many would decide is not known: with so few it does not clearly find them; these are" in sentence(check)
+    # As many as the width of the bound alone takes, if there are not so many.
+    assert "at least" not in sentence(check)
+    few = replace(check.finding, n=(50, 50))
+    assert "at least 55 texts per sample are needed to pass, and how many would decide is not known" in sentence_of(few)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +106,51 @@ def test_a_contaminant_is_found_if_its_mean_is_clearly_above_0(found: float, err
     contamination = Contamination(0.1, found, error, 20, 200, "")
     assert contamination.is_found == is_found
     assert (texts_needed(0.0, (0.05, 0.05), contamination, level=0.95, n=200) is not None) == is_found
+
+
+def test_groups_are_counted_where_there_are_groups() -> None:
+    """Two texts per group: the numbers of a decision are those of groups."""
+    real, few = (
+        Sample.of(corpus(seed, 120), groups=[f"{seed}-{index // 2}" for index in range(120)]) for seed in (1, 2)
+    )
+    rules = GateRules(max_separable=0.1, contaminant=corpus(9, 400, words=OTHER))
+    gate = compare(real, {"few": few}, gate=rules, **FAST).gate
+    assert gate is not None
+    (check,) = gate.checks
+    assert check.finding.n == (60, 60)
+    assert check.finding.part("needed") > 60
+    assert "groups per sample would decide; these are 60 and 60" in sentence(check)
+    least = compare(real, {"few": few.take(np.arange(30))}, gate=rules, **FAST).gate
+    assert least is not None
+    assert "15 and 60 groups are too few for a classifier: it needs at least 20 groups" in sentence(least.checks[0])
+
+
+def test_a_candidate_that_is_found_more_than_the_contaminant_is_never_promised_a_pass() -> None:
+    """A share of 0.15 where a tenth of the contaminant makes 0.05: with more texts it is found more, and fails."""
+    contamination = Contamination(0.2, 0.08, 0.001, 20, 200, "")
+    needed = texts_needed(0.15, (0.08, 0.08), contamination, level=0.95, n=200)
+    assert needed is not None
+    grown = 0.15 * contamination.learned(needed) / contamination.learned(200)
+    assert grown > 0.2
+    assert grown > 0.2 * contamination.learned(needed)
+
+
+def test_a_lower_bound_that_rounds_to_the_margin_is_stated_as_more() -> None:
+    finding = Finding("beyond margin", value=0.2, ends=(0.0504, 0.3), baseline=0.05)
+    assert sentence_of(finding).startswith("more than 5.0 % of its texts are unlike the reference's")
+
+
+@pytest.mark.parametrize(("rule", "words"), [("copied", "are copies of the reference"), ("collapsed", "is a collapse")])
+def test_a_rule_in_question_is_a_sentence(rule: str, words: str) -> None:
+    assert f"not known whether there {words}" in sentence_of(Finding("rule undecided", names=(rule,)))
+
+
+def test_a_contaminant_has_the_name_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "news.txt"
+    path.write_text("\n".join(corpus(9, 400, words=OTHER)), encoding="utf-8")
+    for contaminant, name in ((str(path), "news"), (path, "news"), (corpus(9, 400, words=OTHER), "contaminant")):
+        (check,) = gate_of(corpus(2, 60), n=60, max_separable=0.1, contaminant=contaminant).checks
+        assert check.finding.text == name
 
 
 def comparison_sentence(gate: Gate) -> str:

@@ -38,6 +38,9 @@ SHARE_MARGIN, RELATIVE_MARGIN = 0.02, 0.1
 # Settings that must be the same in saved results.
 _SAME = ("tokenizer", "encoder", "strip")
 
+# The method of shares whose intervals are wider than those of a jackknife that has next to nothing to count.
+_SPANS_WILSON = "jackknife+wilson"
+
 # A sign is clear if its error rate is at most this part of that of the bound that it is used for.
 _CLEAR = 0.1
 
@@ -77,15 +80,15 @@ def check_values(
     """The checks of one candidate beside the baseline's texts, one per metric."""
     for each in values:
         reason = _missing(each)
-        sides = None if reason else _bounds(each.candidate[0], by_jackknife(each), level, len(values) * n_candidates)
+        sides = None if reason else _bounds(each.candidate[0], of_texts(each), level, len(values) * n_candidates)
         if sides is None:
             yield _unknown(name, each.label, reason or _NO_SPREAD)
         else:
             (result, _), (baseline, _) = each.candidate, each.baseline
-            yield _check(name, each.label, result, baseline.estimate, margins, *sides, level=level)
+            yield _check(name, each.label, (result, baseline, each.real[0]), margins, *sides, level=level)
 
 
-_NO_SPREAD = "its value is not defined without some of the texts, so the difference has no bounds"
+_NO_SPREAD = "its value is not defined without some of the texts, or does not change, so the difference has no bounds"
 
 
 def _missing(values: Values) -> str:
@@ -129,25 +132,55 @@ def by_jackknife(values: Values) -> Combine:
     return combine
 
 
+def of_texts(values: Values) -> Combine:
+    """Sums of values of texts with bounds by their jackknife; by their intervals as well where these span more.
+
+    Few repeated texts, or none, tell a jackknife nothing: where every value stays 0, its bounds would claim certainty.
+    """
+    results = values.candidate[0], values.baseline[0], values.real[0]
+    combine = by_jackknife(values)
+    intervals = [result.interval for result in results[:2]]
+    if any(interval is None or not interval.method.startswith(_SPANS_WILSON) for interval in intervals):
+        return combine
+    beside = by_intervals(*results)
+
+    def widest(weights: Weights, level: float) -> Difference:
+        one, other = combine(weights, level), beside(weights, level)
+        return replace(one, low=min(one.low, other.low), high=max(one.high, other.high))
+
+    return widest
+
+
 def _bounds(result: Result, combine: Combine, level: float, n_tests: int) -> tuple[Difference, Difference] | None:
     """How much worse the candidate is, with bounds at the level and at the corrected one; None without bounds."""
     found = [loss_difference(result.better, combine, one) for one in (level, 1 - (1 - level) / n_tests)]
     is_known = all(math.isfinite(end) for each in found for end in (each.estimate, each.low, each.high))
-    return (found[0], found[1]) if is_known else None
+    # If nothing varied, there are no bounds: those of width 0 would claim certainty.
+    return (found[0], found[1]) if is_known and found[0].low < found[0].high else None
 
 
 def loss_difference(better: str, combine: Combine, level: float) -> Difference:
     """The loss of the candidate minus that of the baseline, with bounds each at this level.
 
-    If closer is better, it is |c - r| - |b - r|. Where the sign of c - r or of b - r is not clear, the estimated one
-    makes the distance too large, so the bounds are the widest of those with either sign.
+    If closer is better, it is |c - r| - |b - r|. A sign s of c - r is clear or not, and so is a sign t of b - r. As
+    |b - r| is at least t(b - r) for either t, s(c - r) - t(b - r) is an upper bound for the right s and any t; as
+    |c - r| is at least s(c - r), it is a lower bound for the right t and any s. Where both signs may be equal, r
+    cancels.
     """
     if better != "closer":
         sign = -1.0 if better == "higher" else 1.0
         return combine((sign, -sign, 0.0), level)
     mine, theirs = (_signs(combine(weights, 1 - _CLEAR * (1 - level))) for weights in ((1, 0, -1), (0, 1, -1)))
-    found = [combine((one, -other, other - one), level) for one in mine for other in theirs]
-    return replace(found[0], low=min(each.low for each in found), high=max(each.high for each in found))
+
+    def loss(one: float, other: float) -> Difference:
+        return combine((one, -other, other - one), level)
+
+    above = [loss(sign, sign if sign in theirs else theirs[0]) for sign in mine]
+    below = [loss(sign if sign in mine else mine[0], sign) for sign in theirs]
+    estimate = loss(mine[0], theirs[0]).estimate
+    return replace(
+        above[0], estimate=estimate, low=min(each.low for each in below), high=max(each.high for each in above)
+    )
 
 
 def _signs(distance: Difference) -> tuple[float, ...]:
@@ -159,23 +192,39 @@ def _signs(distance: Difference) -> tuple[float, ...]:
 def _check(
     name: str,
     label: str,
-    result: Result,
-    baseline: float,
+    results: tuple[Result, Result, Result],
     margins: Mapping[str, float],
     found: Difference,
     corrected: Difference,
     *,
     level: float,
 ) -> Check:
-    margin = margins.get(label, margins.get(result.metric, default_margin(result, baseline)))
+    """The check of a metric; the results are those of the candidate, the baseline and real text."""
+    result, baseline, real = results
+    given = margins.get(label, margins.get(result.metric))
+    margin = default_margin(result, baseline.estimate) if given is None else given
     decision = FAIL if corrected.low > margin else PASS if found.high <= margin else UNDECIDED
-    parts = {"baseline": baseline, "candidate": result.estimate}
-    needed = _texts_needed(found, margin, level, result.n)
+    parts = {"baseline": baseline.estimate, "candidate": result.estimate}
+    if result.better == "closer":
+        parts["real"] = real.estimate
+    # A tenth of a value that falls with the number of texts falls as well: no number follows from it.
+    is_relative = given is None and not _is_share(result)
+    needed = None if is_relative else _texts_needed(found, margin, level, result.n)
     if decision == UNDECIDED and needed is not None:
         parts["needed"] = float(needed)
     kind = {FAIL: "worse than baseline", PASS: "no worse", UNDECIDED: "worse undecided"}[decision]
     ends = (min(corrected.low, found.low) if decision != FAIL else corrected.low, found.high)
-    finding = Finding(kind, label, value=found.estimate, ends=ends, baseline=margin, n=(result.n,), parts=parts)
+    condition = "relative margin" if is_relative and decision == UNDECIDED else ""
+    finding = Finding(
+        kind,
+        label,
+        value=found.estimate,
+        ends=ends,
+        baseline=margin,
+        n=(result.n,),
+        parts=parts,
+        condition=condition,
+    )
     return Check(name, f"no-worse-than {label}", decision, finding)
 
 
@@ -275,8 +324,10 @@ def _beside(
                 Setting("size"),
             )
         sides = _bounds(mine, by_intervals(mine, theirs, real), level, tests)
-        assert sides is not None
-        yield _check(column.name, label, mine, theirs.estimate, margins, *sides, level=level)
+        if sides is None:
+            yield _unknown(column.name, label, _NO_SPREAD)
+            continue
+        yield _check(column.name, label, (mine, theirs, real), margins, *sides, level=level)
 
 
 def _missing_in_results(mine: Result, theirs: Result | None, real: Result) -> str:

@@ -88,14 +88,18 @@ class Contamination:
         """The part of the contaminant that the classifier finds; at least a small one."""
         return min(max(self.found / self.share, _LEAST_FOUND), 1.0)
 
+    def learned(self, n: float) -> float:
+        """The part of the contaminant that the classifier finds with n texts per sample; without a curve, all."""
+        return n / (n + self.n * (1 - self.recall) / self.recall) if self.is_found else 1.0
+
 
 @dataclass(frozen=True)
 class Bounds:
     """The separable share of a candidate with bounds from both sides, each at its level.
 
-    `needed` is about how many texts per sample decide in four of five cases, None where no number would, or where that
-    is not known. `spread` is what two samples of one source may differ by at this size: few candidates pass at a margin
-    below it.
+    `needed` is about how many texts or groups per sample decide in four of five cases, None where no number would, or
+    where that is not known; `fewest` is how many it takes at least, where the contaminant is not found. `spread` is
+    what two samples of one source may differ by at this size: few candidates pass at a margin below it.
     """
 
     estimate: float
@@ -103,6 +107,7 @@ class Bounds:
     high: float
     contamination: Contamination
     needed: int | None
+    fewest: int | None = None
     spread: float = 0.0
 
 
@@ -153,8 +158,10 @@ def bounds(
     high = upper_bound(parts, found, level=plan.level)
     low = min(max(estimate - down, 0.0), 1.0)
     units = min(units_of(candidate), units_of(reference))
-    needed = texts_needed(max(estimate, 0.0) if low > 0 else 0.0, (down, up), found, level=plan.level, n=units)
-    return Bounds(max(estimate, 0.0), low, max(high, estimate, 0.0), found, needed, up)
+    share = max(estimate, 0.0) if low > 0 else 0.0
+    needed = texts_needed(share, (down, up), found, level=plan.level, n=units)
+    fewest = None if found.is_found or needed else texts_at_least((down, up), found, level=plan.level, n=units)
+    return Bounds(max(estimate, 0.0), low, max(high, estimate, 0.0), found, needed, fewest, up)
 
 
 def upper_bound(parts: Parts, found: Contamination, *, level: float) -> float:
@@ -258,18 +265,28 @@ def texts_needed(
     """About how many texts per sample decide in four of five cases, if this share is what the classifier separates.
 
     Widths shrink with the root of the number of texts n, and what the classifier finds of a contaminant grows as
-    n / (n + c), which fits captions, news and outputs of language models (benchmarks/decision.py). Of a contaminant
-    that it does not find there is no such curve.
+    n / (n + c), which fits captions, news and outputs of language models (benchmarks/decision.py). What it finds of a
+    candidate's texts grows in the same way. Of a contaminant that it does not find there is no such curve.
     """
-    quantiles = CROSS_FITTED * float(ndtri(level))
-    down, up = (width * math.sqrt(n) * (1 + float(ndtri(POWER)) / quantiles) for width in margins)
-    if share > found.share:
-        return math.ceil((down / (share - found.share)) ** 2)
-    if not found.is_found:
+    if not found.is_found and share <= found.share:
         return None
-    constant = found.n * (1 - found.recall) / found.recall
+    down, up = _widths(margins, level=level, n=n)
+    now = found.learned(n)
     for size in np.geomspace(FEWEST_UNITS, 1e7, 400):
-        expected = found.share * size / (size + constant)
-        if share + up / math.sqrt(size) <= expected:
+        grown = min(share * found.learned(size) / now, 1.0)
+        passes = found.is_found and grown + up / math.sqrt(size) <= found.share * found.learned(size)
+        if passes or grown - down / math.sqrt(size) > found.share:
             return math.ceil(size)
     return None
+
+
+def texts_at_least(margins: tuple[float, float], found: Contamination, *, level: float, n: int) -> int:
+    """How many texts per sample it takes at least to pass: with so many, if the whole contaminant were found."""
+    return math.ceil((_widths(margins, level=level, n=n)[1] / found.share) ** 2)
+
+
+def _widths(margins: tuple[float, float], *, level: float, n: int) -> tuple[float, float]:
+    """Half-widths below and above for one text, wide enough for decisions in four of five samples."""
+    quantiles = CROSS_FITTED * float(ndtri(level))
+    down, up = (width * math.sqrt(n) * (1 + float(ndtri(POWER)) / quantiles) for width in margins)
+    return down, up

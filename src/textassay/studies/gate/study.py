@@ -1,5 +1,6 @@
 """The gate of a comparison: bounds, checks and the decision, on the samples that the tests used."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ import pyarrow.compute as pc
 
 from textassay.corpus.markdown import stripped
 from textassay.corpus.printable import quoted
-from textassay.corpus.readers import as_sample
+from textassay.corpus.readers import as_sample, read_sample
 from textassay.corpus.sample import Sample
 from textassay.engines.base import Engine
 from textassay.errors import InputError, Setting
@@ -16,7 +17,7 @@ from textassay.inference.plan import Plan
 from textassay.inference.result import Result
 from textassay.metrics.views import Material
 from textassay.studies.gate.baseline import check_results, is_results
-from textassay.studies.gate.margin import Bounds, bounds
+from textassay.studies.gate.margin import Bounds, bounds, units_of
 from textassay.studies.gate.result import Check, Gate
 from textassay.studies.gate.rules import GateRules
 from textassay.studies.gate.verdict import check_failures, check_margin
@@ -73,10 +74,10 @@ def gated(
     checks: list[Check] = []
     for column in columns:
         if margin is not None and tested is not None:
-            n = tuple(len(part.sample) for part in tested(column.name))
-            checks.append(
-                check_margin(column.name, limits[column.name], margin, differs=column.differs(plan.level), n=n)
-            )
+            n = tuple(map(units_of, tested(column.name)))
+            unit = "text" if tested(column.name)[0].sample.groups is None else "group"
+            differs = column.differs(plan.level)
+            checks.append(check_margin(column.name, limits[column.name], margin, differs=differs, n=n, unit=unit))
         checks += check_failures(column, rules, found.real, explained=explained)
         checks += [check for check in others if check.candidate == column.name]
     _check_margins(rules, found)
@@ -102,7 +103,8 @@ def read_contaminant(source: Any, reference: Sample, strip: str | None) -> Sampl
     """The contaminant's texts; an error if they are those of the reference."""
     if source is None:
         return None
-    sample = stripped(as_sample(source, "contaminant"), strip)
+    is_file = isinstance(source, str | os.PathLike)
+    sample = stripped(read_sample(source) if is_file else as_sample(source, "contaminant"), strip)
     shared = pc.mean(pc.is_in(sample.texts, value_set=reference.texts).cast("int8")).as_py() or 0.0
     if shared > _MOST_SHARED:
         raise InputError(

@@ -18,17 +18,24 @@ if TYPE_CHECKING:
 MARGIN_KINDS = {"within margin": PASS, "beyond margin": FAIL, "margin undecided": UNDECIDED, "no margin": UNDECIDED}
 
 
-def check_margin(name: str, bounds: Bounds | None, margin: float, *, differs: bool, n: Sequence[int]) -> Check:
-    """The check of the separable share: a candidate fails only where the overall test finds a difference as well."""
+def check_margin(
+    name: str, bounds: Bounds | None, margin: float, *, differs: bool, n: Sequence[int], unit: str = "text"
+) -> Check:
+    """The check of the separable share: a candidate fails only where the overall test finds a difference as well.
+
+    `n` are the numbers of independent texts or groups of the candidate and of the reference.
+    """
     rule = f"max-separable {share(margin)}"
     if bounds is None:
-        return Check(name, rule, UNDECIDED, Finding("no margin", baseline=margin, n=tuple(n)))
+        return Check(name, rule, UNDECIDED, Finding("no margin", baseline=margin, n=tuple(n), names=(unit,)))
     low = bounds.low if differs else 0.0
     kind = "beyond margin" if low > margin else "within margin" if bounds.high <= margin else "margin undecided"
     found = bounds.contamination
     parts = {"found": found.found, "error": found.error, "runs": float(found.n_runs)}
     if bounds.needed is not None:
         parts["needed"] = float(bounds.needed)
+    if bounds.fewest is not None:
+        parts["at least"] = float(bounds.fewest)
     if kind == "margin undecided" and bounds.spread > margin:
         parts["spread"] = bounds.spread
     finding = Finding(
@@ -37,6 +44,7 @@ def check_margin(name: str, bounds: Bounds | None, margin: float, *, differs: bo
         ends=(low, bounds.high),
         baseline=margin,
         n=tuple(n),
+        names=(unit,),
         condition="" if found.is_found else "contaminant not found",
         parts=parts,
         text=found.contaminant,
