@@ -74,8 +74,9 @@ def gated(
     checks: list[Check] = []
     for column in columns:
         if margin is not None and tested is not None:
-            n = tuple(map(units_of, tested(column.name)))
-            unit = "text" if tested(column.name)[0].sample.groups is None else "group"
+            sides = tested(column.name)
+            n = tuple(map(units_of, sides))
+            unit = "text" if n == tuple(len(side.sample) for side in sides) else "group"
             differs = column.differs(plan.level)
             checks.append(check_margin(column.name, limits[column.name], margin, differs=differs, n=n, unit=unit))
         checks += check_failures(column, rules, found.real, explained=explained)
