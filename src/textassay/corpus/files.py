@@ -511,6 +511,16 @@ def replaced_file(path: AnyPath) -> Iterator[BinaryIO]:
             raise
 
 
+def flush_folder(folder: AnyPath) -> None:
+    """Flush the names of new files to disk, on systems where a folder can be opened; others do not need this."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def _mode_of(path: str) -> int:
     """The mode of the file, so that a private file stays private; for a new file, the default under the umask."""
     try:

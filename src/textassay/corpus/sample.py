@@ -83,7 +83,7 @@ class Sample:
     `groups` names the group of each text (its prompt, document or author) where texts are not independent. `cut_off`
     is true for a generated text that a limit of the length ended. `prompt_field` and `id_field` name the fields of the
     file that `contexts` and `ids` come from. `lost` counts, by reason, the records that should have had a text.
-    `is_broken` is true for lines that look like parts of longer texts.
+    `is_broken` is true for lines that look like parts of longer texts. `n_blank` is the number of blank texts left out.
 
     >>> sample = Sample.of(["a cat sat", "", "a dog ran"], name="pets")
     >>> len(sample), sample.notes
@@ -102,6 +102,7 @@ class Sample:
     id_field: str | None = None
     lost: tuple[tuple[str, int], ...] = ()
     is_broken: bool = False
+    n_blank: int = 0
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -142,14 +143,14 @@ class Sample:
             place = pc.index(pc.is_null(groups), True).as_py() + 1
             raise InputError(f"{name}: text {place} has no group; wanted one group per text")
         lost = (("blank text|blank texts", blank),) if blank else ()
-        return cls(array, name, digest_of(array), ids, contexts, notes, groups, cut_off, lost=lost)
+        return cls(array, name, digest_of(array), ids, contexts, notes, groups, cut_off, lost=lost, n_blank=blank)
 
     def take(self, indices: NDArray[np.int64]) -> Self:
-        """The texts at these places, in this order."""
+        """The texts at these indices, in this order."""
         chosen = pa.array(indices)
         columns = (self.texts, self.ids, self.contexts, self.groups, self.cut_off)
         texts, ids, contexts, groups, cut_off = _taken(chosen, *columns)
-        fields = self.prompt_field, self.id_field, self.lost, self.is_broken
+        fields = self.prompt_field, self.id_field, self.lost, self.is_broken, self.n_blank
         return type(self)(texts, self.name, digest_of(texts), ids, contexts, self.notes, groups, cut_off, *fields)
 
     def count_independent(self) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, I64, Bool
-from textassay.corpus.files import parse_size
+from textassay.corpus.files import flush_folder, parse_size
 from textassay.corpus.printable import shortened
 from textassay.errors import InputError
 
@@ -117,18 +117,9 @@ def write_whole(path: Path, blocks: Iterable[bytes], *, used: float | None = Non
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _settle(path.parent)
+    # Before the files that it replaces are removed.
+    flush_folder(path.parent)
     return path
-
-
-def _settle(folder: Path) -> None:
-    """Flush the new entry of a folder to disk before the files that it replaces are removed."""
-    with suppress(OSError):  # some systems cannot open a folder and do not need this
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def read_start(path: Path, size: int) -> tuple[bytes, int]:

@@ -1,7 +1,6 @@
 """The format check: differences in form between two samples, reported before any metric."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -294,8 +293,6 @@ def most_common_match(texts: pa.Array, trait: Trait) -> str:
 # The check reads at most this many texts of a sample and about this many bytes, evenly spaced.
 MOST_TEXTS, MOST_BYTES = 20_000, 1 << 24
 
-_BLANK_NOTE = re.compile(r"([\d,]+) blank text")
-
 
 @dataclass(frozen=True)
 class _Found:
@@ -397,8 +394,7 @@ def _blanks(candidate: Sample, reference: Sample) -> Iterator[_Found]:
 
 
 def _blank_share(sample: Sample) -> Share:
-    blank = sum(int(match[1].replace(",", "")) for note in sample.notes if (match := _BLANK_NOTE.match(note)))
-    return Share(blank, blank + len(sample.texts))
+    return Share(sample.n_blank, sample.n_blank + len(sample.texts))
 
 
 def _lengths(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> Iterator[_Found]:

@@ -191,7 +191,7 @@ def harmonic_mean(p_values: PValues) -> float:
     >>> harmonic_mean([0.03])
     0.03
     """
-    p = _known(p_values)
+    p = known_values(p_values)
     if len(p) <= 1:
         return float(p[0]) if len(p) else math.nan
     # A p-value of 0, or nearly, has no inverse.
@@ -214,7 +214,7 @@ def fisher(p_values: PValues) -> float:
     """
     from scipy.special import gammaincc
 
-    p = _known(p_values)
+    p = known_values(p_values)
     if not len(p):
         return math.nan
     with np.errstate(divide="ignore"):
@@ -232,7 +232,7 @@ def simes(p_values: PValues) -> float:
     >>> simes([0.01, 0.04, 0.5])
     0.03
     """
-    p = np.sort(_known(p_values))
+    p = np.sort(known_values(p_values))
     if not len(p):
         return math.nan
     return float(min(1.0, (p * len(p) / np.arange(1, len(p) + 1)).min()))
@@ -244,7 +244,7 @@ def raw_harmonic_mean(p_values: PValues) -> float:
     >>> round(raw_harmonic_mean([0.01, 0.2, 0.5, 0.9]), 6)
     0.036999
     """
-    p = _known(p_values)
+    p = known_values(p_values)
     if not len(p):
         return math.nan
     with np.errstate(divide="ignore"):
@@ -253,17 +253,18 @@ def raw_harmonic_mean(p_values: PValues) -> float:
 
 def mean_p(p_values: PValues) -> float:
     """The mean p-value: about 0.5 where nothing is wrong, a little more with exact p-values of few texts."""
-    p = _known(p_values)
+    p = known_values(p_values)
     return float(p.mean()) if len(p) else math.nan
 
 
 def mean_log_p(p_values: PValues) -> float:
     """The mean natural logarithm of the p-values: about -1 where nothing is wrong."""
-    p = _known(p_values)
+    p = known_values(p_values)
     with np.errstate(divide="ignore"):
         return float(np.log(p).mean()) if len(p) else math.nan
 
 
-def _known(p_values: PValues) -> F64:
-    p = np.asarray(p_values, dtype=np.float64)
-    return p[~np.isnan(p)]
+def known_values(values: Sequence[float] | F64) -> F64:
+    """The values as an array, without NaN."""
+    array = np.asarray(values, dtype=np.float64)
+    return array[~np.isnan(array)]

@@ -85,7 +85,7 @@ class Result:
         """As plain values for JSON, with null for what is not a number."""
         options = {name: str(value) if _is_infinite(value) else value for name, value in self.options.items()}
         plain = asdict(self) | {"options": options, "parts": _without_nan(self.parts)}
-        plain["estimate"] = _or_none(self.estimate)
+        plain["estimate"] = finite_or_none(self.estimate)
         del plain["n"]
         # Most results have none.
         notes = list(plain.pop("notes"))
@@ -123,12 +123,13 @@ def _is_infinite(value: object) -> bool:
     return isinstance(value, float) and math.isinf(value)
 
 
-def _or_none(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
+    """The value, or None for NaN and infinity, which JSON does not have."""
     return value if math.isfinite(value) else None
 
 
 def _without_nan(parts: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: _or_none(value) for name, value in parts.items()}
+    return {name: finite_or_none(value) for name, value in parts.items()}
 
 
 def result_of(

@@ -4,7 +4,7 @@ A class with `to_dict` and `from_dict` has its own form; of every other one each
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -100,3 +100,8 @@ def sized(result: Result) -> dict[str, Any]:
 def read_sized(plain: Mapping[str, Any]) -> Result:
     """Read back what `sized` wrote."""
     return Result.from_dict({name: value for name, value in plain.items() if name != "n"}, n=plain["n"])
+
+
+def read_results(results: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> tuple[Result, ...]:
+    """Read back results whose numbers of texts or items were written apart from them."""
+    return tuple(Result.from_dict(result, n=n) for result, n in zip(results, sizes, strict=True))

@@ -116,6 +116,10 @@ class ResultColumn:
         values = ", ".join(f"{label_of(result)} {result.estimate:.4g}" for result in self.results)
         return shortened(f"{type(self).__name__}({self.name}: {values})", _LONGEST_REPR)
 
+    def beside_real(self, label: str, result: Result) -> Result:
+        """The result to set beside the baseline: of the same size if there is one."""
+        return self.at_baseline_size.get(label, result)
+
     def __getitem__(self, metric: str) -> Result:
         """The result of a metric, by its name or, where it was measured with several options, by its label."""
         by_label = [result for result in self.results if label_of(result) == metric]

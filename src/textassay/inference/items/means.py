@@ -12,7 +12,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.sample import stream
 from textassay.inference.items.shared_texts import Clusters
 from textassay.inference.measure import Difference
-from textassay.inference.p_values import p_value
+from textassay.inference.p_values import known_values, p_value
 
 Values = Sequence[float] | F64
 # With fewer items no interval is given: at 10 skewed ones it covers about 91 to 95 % (of 95), below that less.
@@ -68,7 +68,7 @@ def bootstrap_interval(
 
 def _of_clusters(values: F64, clusters: Clusters | None) -> F64:
     """One value per cluster, with the mean over items and the variance that this mean has."""
-    known = _known(values)
+    known = known_values(values)
     if clusters is None or not len(known) or not np.isfinite(known).all():
         return known
     mean = float(known.mean())
@@ -102,7 +102,7 @@ def paired(
     0.25
     """
     every = _differences(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
-    differences = _known(every)
+    differences = known_values(every)
     if not len(differences) or not np.isfinite(differences).all():
         return Difference(math.nan, math.nan, math.nan, math.nan)
     estimate = float(differences.mean())
@@ -112,11 +112,6 @@ def paired(
         low = high = estimate
     sums = differences if clusters is None else clusters.sums(every, ~np.isnan(every))
     return Difference(estimate, low, high, _flip_signs(sums, n_flips, seed))
-
-
-def _known(values: Values) -> F64:
-    array = np.asarray(values, dtype=np.float64)
-    return array[~np.isnan(array)]
 
 
 def _differences(first: F64, second: F64) -> F64:

@@ -7,7 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.readers import read_sample
-from textassay.inference.result import Interval, Result, option_fields, result_of, sample_field, signature
+from textassay.inference.result import (
+    Interval,
+    Result,
+    finite_or_none,
+    option_fields,
+    result_of,
+    sample_field,
+    signature,
+)
 from textassay.metrics.registry import Request, parse_requests
 from textassay.reproduce.claims import Check, Claim
 from textassay.reproduce.discrepancy.generators import (
@@ -209,14 +217,10 @@ def reproduce_table_3(files: Sequence[Path], run: Run) -> Reproduction:
 
 def _value_table(found: Found, experiment: Experiment, kind: str) -> Numbers:
     rows = [
-        Row(name, tuple(_known(over_seeds(found, experiment, name, kind, share)[0]) for share in SHARES))
+        Row(name, tuple(finite_or_none(over_seeds(found, experiment, name, kind, share)[0]) for share in SHARES))
         for name in METRICS
     ]
     return Numbers(f"{kind}: all metrics by the share of the pool, means over seeds", SHARES, tuple(rows), None)
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _dd_panel(found: Found, experiment: Experiment, kind: str) -> Panel:

@@ -1,6 +1,5 @@
 """Figures 1 and 4 of Montahaei et al. (2019): quality, diversity and their joint metrics over temperatures."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from textassay.corpus.arrays import F64
-from textassay.inference.result import signature
+from textassay.inference.result import finite_or_none, signature
 from textassay.models.choose import train_model
 from textassay.reproduce.claims import Check, Claim, Measured
 from textassay.reproduce.result import CurveAt, Line, Matrix, NamedPoint, Panel, Reproduction, Run
@@ -178,7 +177,9 @@ def reproduce_figure_4(files: Sequence[Path], run: Run) -> Reproduction:
         claims=_matrix_claims(names, rows),
         options=run.options,
         signature=_sweep_signature(run, swept, encoder),
-        matrices=(Matrix("Pearson correlation", names, tuple(tuple(map(_or_none, row)) for row in matrix.tolist())),),
+        matrices=(
+            Matrix("Pearson correlation", names, tuple(tuple(map(finite_or_none, row)) for row in matrix.tolist())),
+        ),
     )
 
 
@@ -196,10 +197,6 @@ def _turned(swept: Sequence[Swept]) -> tuple[tuple[str, ...], F64]:
         together = np.concatenate([each.mean(label).ravel() for each in swept])
         rows.append(1 - together if turn else together)
     return tuple(forms), np.array(rows)
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _matrix_claims(names: Sequence[str], rows: F64) -> tuple[Claim, ...]:

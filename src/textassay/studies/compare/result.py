@@ -127,10 +127,6 @@ class Column(ResultColumn):
         """Whether it differs from the reference in Markdown, whose signs metrics count as words."""
         return any(finding.is_markup for finding in self.findings)
 
-    def beside_real(self, label: str, result: Result) -> Result:
-        """The result to set beside the baseline: of the same size wherever there is one."""
-        return self.at_baseline_size.get(label, result)
-
 
 CSV_FIELDS = (
     "candidate", "n", "metric", "label", "options", "estimate", "low", "high", "level", "method", "p_value",

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from textassay.document.results import ends
 from textassay.inference.effect_size import Separable
 from textassay.inference.overall.test import COPIED, Overall, level_beside
 from textassay.inference.p_values import is_significant
 from textassay.inference.result import Result
 from textassay.metrics.effects import EFFECTS
 from textassay.metrics.learned.separable import FEWEST_UNITS
-from textassay.studies.finding import NO_TEST, Ends, Finding, Verdict
+from textassay.studies.finding import NO_TEST, Finding, Verdict
 from textassay.studies.planes import metric_of, rise_of
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
@@ -343,13 +344,9 @@ def _beside_real(kind: str, row: Row) -> Finding:
         kind,
         row.label,
         value=row.like_real.estimate,
-        ends=_ends(row.like_real),
+        ends=ends(row.like_real),
         baseline=row.real.estimate,
-        baseline_ends=_ends(row.real),
+        baseline_ends=ends(row.real),
         n=(row.real.n,),
         condition=condition,
     )
-
-
-def _ends(result: Result) -> Ends | None:
-    return None if result.interval is None else (result.interval.low, result.interval.high)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from textassay.corpus.item_set import Item, ItemSet
 from textassay.inference.items.misses import Miss
 from textassay.inference.result import Result
-from textassay.studies.codec import built, from_fields, plain, to_fields
+from textassay.studies.codec import built, from_fields, plain, read_results, to_fields
 from textassay.studies.contests import Contest
 from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
@@ -303,20 +303,16 @@ def _remarks(column: SystemColumn) -> dict[str, Any]:
 
 def _read_column(plain: Mapping[str, Any], remarks: Mapping[str, Any]) -> SystemColumn:
     items = [
-        ItemOutcome(item["id"], _read_results(item["results"], sizes), from_fields(Miss, miss))
+        ItemOutcome(item["id"], read_results(item["results"], sizes), from_fields(Miss, miss))
         for item, sizes, miss in zip(plain["items"], remarks["sizes"], remarks["misses"], strict=True)
     ]
     return SystemColumn(
         plain["name"],
-        _read_results(plain["results"], remarks["n"]),
+        read_results(plain["results"], remarks["n"]),
         tuple(items),
         Verdict.from_dict(remarks["verdict"]),
         {label: Result.from_dict(result, n=n) for label, (result, n) in remarks["at_human_size"].items()},
     )
-
-
-def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Result, ...]:
-    return tuple(Result.from_dict(result, n=n) for result, n in zip(results, sizes, strict=True))
 
 
 def _read_items(identity: Mapping[str, Any], texts: Mapping[str, Any]) -> ItemSet:

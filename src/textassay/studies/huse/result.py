@@ -10,7 +10,7 @@ import numpy as np
 from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
 from textassay.inference.rated_scores import Corrected
 from textassay.inference.result import Interval, Result, one_nan
-from textassay.studies.codec import built, from_fields, plain, to_fields
+from textassay.studies.codec import built, from_fields, plain, read_results, to_fields
 from textassay.studies.finding import Verdict
 from textassay.studies.outcome import (
     Outcome,
@@ -318,7 +318,7 @@ def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "rated": rated,
         "labels": tuple(details["labels"]),
-        "results": _read_results(plain["results"], details["n"]),
+        "results": read_results(plain["results"], details["n"]),
         "items": tuple(_read_item(item, rated.items) for item in details["items"]),
         "by_k": built(tuple[AtK, ...], details["by_k"]),
         "stability": built(tuple[StabilityPoint, ...], details["stability"]),
@@ -332,10 +332,6 @@ def _fields(plain: Mapping[str, Any]) -> dict[str, Any]:
         "settings": read_settings(details),
         "notes": tuple(details["notes"]),
     }
-
-
-def _read_results(results: list[dict[str, Any]], sizes: list[int]) -> tuple[Result, ...]:
-    return tuple(Result.from_dict(result, n=n) for result, n in zip(results, sizes, strict=True))
 
 
 def _items(found: HuseResult) -> list[dict[str, Any]]:

@@ -46,10 +46,6 @@ class SettingColumn(ResultColumn):
         """Whether the overall test found a difference from the reference."""
         return self.overall is not None and is_significant(self.overall.adjusted, level)
 
-    def beside_real(self, label: str, result: Result) -> Result:
-        """The result to set beside the baseline: of the same size if there is one."""
-        return self.at_baseline_size.get(label, result)
-
 
 CSV_FIELDS = (
     "setting", "model", "temperature", "top_k", "top_p", "metric", "label", "options", "n", "estimate", "low", "high",

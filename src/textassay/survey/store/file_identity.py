@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
+from textassay.corpus.files import flush_folder
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
 from textassay.survey.store.connections import StudyGone, connect, database_errors
@@ -118,7 +119,7 @@ def new_database(path: Path) -> Iterator[Path]:
             for leftover in ("", *_ALL_JOURNALS):
                 with suppress(FileNotFoundError):
                     os.unlink(name + leftover)
-        _flush_folder(path.absolute().parent)
+        flush_folder(path.absolute().parent)
     except FileExistsError:
         raise InputError(f"{where}: exists and is not overwritten; wanted a new file for the study") from None
     except (FileNotFoundError, NotADirectoryError):
@@ -159,16 +160,6 @@ def _flush(name: str) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Flush the new name to disk, on systems where folders can be flushed."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def copy_study(connection: sqlite3.Connection, path: Path) -> None:
