@@ -30,7 +30,7 @@ from textassay.document.blocks import (
     Table,
     walk,
 )
-from textassay.report.html import MOST_BYTES, page
+from textassay.report.html import MOST_BYTES, page, say
 from textassay.report.notebook import fragment
 
 HOSTILE = document_of(hostile_texts())
@@ -166,6 +166,10 @@ class TestHostileTexts:
     def test_parts_from_right_to_left_are_isolated(self) -> None:
         shown = replace(comparison(1), summary=replace(comparison(1).summary, sentence="שלום עולם differs by 41 %"))
         assert "<bdi>שלום עולם</bdi> differs by 41" in page(shown)
+
+    def test_options_are_not_broken(self) -> None:
+        assert say("use --group FIELD") == "use <code>--group</code> FIELD"
+        assert say(f"a--b --{'c' * 30} -- <b>--d</b>").count("<code>") == 0
 
 
 def test_all_words_of_a_document_are_on_its_page() -> None:

@@ -157,3 +157,15 @@ def test_json_has_no_characters_that_steer_a_terminal() -> None:
     ).to_json()
     assert not {"\x9b", "\x7f", "\u202e"} & set(text)
     assert json.loads(text)["candidates"][0]["n"] == len(WORDS)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "compare"])
+def test_the_summary_is_a_frame_of_the_answer(kind: str) -> None:
+    pytest.importorskip("pandas", reason="needs pandas")
+    found = outcome(kind)
+    answer = found.document().summary
+    frame = found.summary
+    assert list(frame.columns) == ["rank", answer.noun, "decision", "grade", *answer.columns, "stands_out"]
+    assert frame[answer.noun].tolist() == [row.name for row in answer.rows]
+    first = [f"{cell.text} {cell.spread}".strip() for cell in answer.rows[0].cells]
+    assert frame.iloc[0][list(answer.columns[: len(first)])].tolist() == first

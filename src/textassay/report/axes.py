@@ -82,6 +82,8 @@ def axis_of(scale: Scale, values: Iterable[float], start: float, end: float, *, 
     ['0.82', '0.84', '0.86']
     >>> [tick.text for tick in axis_of(Scale(centre=0.002), [0.001, 0.002, 0.003, 5.0], 0, 100, about=4).ticks]
     ['0', '0.003', '0.02', '0.2', '2']
+    >>> [tick.text for tick in axis_of(Scale(), [0.6, 1.4], 0, 100, about=1).ticks]
+    ['0.6', '0.8', '1.0', '1.2', '1.4']
     """
     if scale.names:
         ticks = tuple(Tick(float(index), name) for index, name in enumerate(scale.names))
@@ -124,10 +126,19 @@ def _ticks(scale: Scale, axis: Axis, about: int) -> tuple[Tick, ...]:
         return tuple(known)
     if scale.log or axis.bend:
         return tuple(Tick(value, _tick_text(value, None, percent=scale.percent)) for value in _bent(axis, about))
-    step = max(_step((axis.high - axis.low) / about), _finest(max(abs(axis.low), abs(axis.high))))
-    places = range(math.ceil(axis.low / step - 1e-9), math.floor(axis.high / step + 1e-9) + 1)
+    finest = _finest(max(abs(axis.low), abs(axis.high)))
+    step = max(_step((axis.high - axis.low) / about), finest)
+    # A single tick shows no scale.
+    while len(_multiples(axis, step)) < 2 and step > finest:
+        step = max(_step(step / 2.5), finest)
+    places = _multiples(axis, step)
     values = (_exact(place * step, step) for place in places)
     return tuple(Tick(value, _tick_text(value, step, percent=scale.percent)) for value in values)
+
+
+def _multiples(axis: Axis, step: float) -> range:
+    """The multiples of a step that are on the axis."""
+    return range(math.ceil(axis.low / step - 1e-9), math.floor(axis.high / step + 1e-9) + 1)
 
 
 def _tick_text(value: float, step: float | None, *, percent: bool) -> str:

@@ -206,6 +206,8 @@ def _safe(value: Any) -> Any:
 # A percent sign after its number, a sign before its number, and the letter before that.
 _SIGNS = re.compile(r" %|(?:\b[pn] )?[=<≤±≥] (?=[-+\d])")
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+# An option of the command line, which should not be broken behind its first signs.
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]{1,20}(?![\w-])")
 _TURNED = re.compile(f"[{_RIGHT_TO_LEFT}](?:[^<>&\"']*[{_RIGHT_TO_LEFT}])?")
 
 
@@ -219,8 +221,8 @@ def unbroken(text: str) -> str:
 
 
 def say(text: str) -> Markup:
-    """A sentence of ours, in which parts in right-to-left scripts do not reorder what stands beside them."""
-    shown = str(escape(unbroken(printable(text))))
+    """A sentence of ours: options stay on one line, and right-to-left parts do not reorder what is beside them."""
+    shown = _OPTION.sub(r"<code>\g<0></code>", str(escape(unbroken(printable(text)))))
     return Markup(_TURNED.sub(lambda found: f"<bdi>{found[0]}</bdi>", shown))  # noqa: S704
 
 

@@ -250,6 +250,26 @@ class Outcome(ABC):
         found: Document = import_module(f"{home}.{self.document_module}").document(self)
         return found
 
+    @property
+    def summary(self) -> Any:
+        """The answer as a pandas data frame: one row per candidate (or system, setting, metric), the best first.
+
+        Columns are the rank, the name, the decision and its grade, the columns of the answer as a terminal prints them,
+        and what stands out. `to_frame` has all numbers.
+        """
+        answer = self.document().summary
+        fields = ("rank", answer.noun, "decision", "grade", *answer.columns, "stands_out")
+        rows = (
+            {"rank": row.rank, answer.noun: row.name, "decision": row.decision, "grade": row.grade}
+            | {
+                head: f"{cell.text} {cell.spread}".strip()
+                for head, cell in zip(answer.columns, row.cells, strict=False)
+            }
+            | {"stands_out": row.stands_out}
+            for row in answer.rows
+        )
+        return data_frame(rows, fields)
+
     def to_html(self) -> str:
         """The report as one self-contained HTML page."""
         return str(self._rendered("html"))

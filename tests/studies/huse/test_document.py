@@ -314,7 +314,7 @@ class TestPlots:
         assert plot is not None
         cells, human, model, names = plot.layers
         assert isinstance(names, Names)
-        assert {text for _, _, text in names.places} == {"neighbours: human", "neighbours: model"}
+        assert {text for _, _, text in names.places} == {"mostly human", "mostly model"}
         assert isinstance(cells, Cells)
         assert isinstance(human, Dots)
         assert isinstance(model, Dots)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tests.report.builders import HOSTILE_NAME, assert_harmless
 from tests.studies.stress.small_study import small_study
-from textassay.document.blocks import Table
-from textassay.document.plot import Cells
+from textassay.document.blocks import Chart, Table
+from textassay.document.plot import Cells, Line
 from textassay.studies.sentences import sentence_of
 from textassay.studies.stress import verdict
 from textassay.studies.stress.document import FARTHEST, document, matrix_plot, points
@@ -92,6 +92,16 @@ def test_curves_begin_at_0_and_stay_within_limits() -> None:
     drawn = points(found, found["distinct-2"], "duplicates", 24)
     assert drawn[0] == (0.0, 0.0)
     assert all(abs(y) <= FARTHEST for _, y in drawn)
+
+
+def test_a_metric_has_the_mark_of_its_row_in_the_curves() -> None:
+    found = small_study()
+    rows = {row.name: row.candidate for row in document(found).summary.rows}
+    charts = [block for section in document(found).sections if section.id == "curves" for block in section.blocks]
+    layers = [layer for chart in charts if isinstance(chart, Chart) for layer in chart.plot.layers]
+    lines = {layer.name: layer.candidate for layer in layers if isinstance(layer, Line)}
+    assert lines
+    assert lines.items() <= rows.items()
 
 
 def test_csv_has_one_row_per_metric_size_damage_and_strength() -> None:

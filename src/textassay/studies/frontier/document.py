@@ -326,7 +326,8 @@ def plane_chart(case: Case) -> Chart:
 def step_charts(found: Frontier) -> Iterator[Chart]:
     """The gain in quality along the best optimisation of each pair, one chart per source."""
     for source in found.sources:
-        stepped = [each for each in source.analyses if len(each.steps) > 1]
+        own = [case for case in cases(found) if case.source is source]
+        stepped = [case for case in own if len(case.analysis.steps) > 1]
         if not stepped:
             continue
         plot = Plot(
@@ -334,10 +335,14 @@ def step_charts(found: Frontier) -> Iterator[Chart]:
             Scale("step of the optimiser"),
             Scale("gain in quality at the same diversity"),
             tuple(
-                Line(tuple((float(step), gain) for step, gain in each.steps), candidate=index, name=each.pair)
-                for index, each in enumerate(stepped)
+                Line(
+                    tuple((float(step), gain) for step, gain in case.analysis.steps),
+                    candidate=case.index,
+                    name=case.analysis.pair,
+                )
+                for case in stepped
             ),
-            summary="; ".join(f"{each.pair}: {number(each.steps[-1][1])}" for each in stepped),
+            summary="; ".join(f"{case.analysis.pair}: {number(case.analysis.steps[-1][1])}" for case in stepped),
         )
         yield Chart(plot)
 

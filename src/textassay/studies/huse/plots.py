@@ -110,7 +110,7 @@ def _vote_names(found: DecisionMap) -> Iterator[Names]:
     for name, clear in by_source.items():
         if clear:
             _, x, y = sorted(clear, key=lambda vote: vote[1:])[len(clear) // 2]
-            named.append((x, y, f"neighbours: {name}"))
+            named.append((x, y, f"mostly {name}"))
     if named:
         yield Names(tuple(named))
 

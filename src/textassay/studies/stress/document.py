@@ -249,8 +249,8 @@ def _curve_charts(found: Stress, size: int) -> Iterator[Chart]:
 
 def _curve_plot(found: Stress, damage: DamageInfo, metrics: list[StressColumn], size: int) -> Plot:
     lines = tuple(
-        Line(curve, candidate=index, name=shortened(metric.name, 40))
-        for index, metric in enumerate(metrics)
+        Line(curve, candidate=found.names.index(metric.name), name=shortened(metric.name, 40))
+        for metric in metrics
         if (curve := points(found, metric, damage.name, size))
     )
     return Plot(
