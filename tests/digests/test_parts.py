@@ -210,6 +210,8 @@ def test_bad_shards_are_named_and_counted_if_left_out(tmp_path: Path) -> None:
     everything = [str(path) for path in tmp_path.glob("*.*") if path.is_file()]
     found = build_digest(everything, out, RECIPE, engine=LocalEngine(2), skip_bad=True)
     assert (found.n, found.n_skipped) == (30, n)
+    notes = ta.compare(found, {"other": made(corpus(2, 30))}, n_resamples=0).notes
+    assert f"a leaves out {n} shards that could not be read" in notes
 
 
 def test_disk_that_fills_up_leaves_one_line_and_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

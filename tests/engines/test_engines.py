@@ -121,6 +121,16 @@ def test_cluster_that_does_not_answer_is_named_with_the_time_waited(monkeypatch:
         get_engine(address, anywhere=True).map(operator.neg, [1])
 
 
+def test_a_call_that_takes_too_long_does_not_keep_the_program() -> None:
+    code = """
+import time
+from textassay.engines.ray import _ends_within
+print(_ends_within(0.1, lambda: time.sleep(600)), _ends_within(60, lambda: None))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert found.stdout == "False True\n"
+
+
 def test_messages_of_ray_do_not_show_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef")
     assert ray_engine._reason(ValueError("bad token 0123456789abcdef\nmore")) == "bad token [token]"

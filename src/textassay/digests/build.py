@@ -167,7 +167,18 @@ def build_digest(
     folder = os.path.abspath(f"{out}.parts")
     with write_failures_named(folder):
         os.makedirs(folder, exist_ok=True)
-    jobs = [job for name, path in shard_files(shards).items() for job in _jobs(path, name, recipe, folder)]
+    try:
+        digest = _built(shard_files(shards), out, recipe, folder, engine=engine, skip_bad=skip_bad)
+    finally:
+        # Not if a finished shard is kept in it, or something of another run or of the user.
+        with suppress(OSError):
+            os.rmdir(folder)
+    return digest if name is None else digest.named(name)
+
+
+def _built(shards: dict[str, str], out: str, recipe: Recipe, folder: str, *, engine: Engine, skip_bad: bool) -> Digest:
+    """The digest of shards by name, whose parts are in a folder."""
+    jobs = [job for name, path in shards.items() for job in _jobs(path, name, recipe, folder)]
     done = engine.map(make_part, jobs)
     problems = {job.path: each.problem for job, each in zip(jobs, done, strict=True) if each.problem}
     if problems and not skip_bad:
@@ -181,8 +192,8 @@ def build_digest(
     if not parts:
         raise InputError(f"no shard could be read ({cut_list(list(problems.values()), 3)})")
     digest = merge_files(parts, out, engine=engine, folder=folder, n_skipped=len(problems))
-    _remove({job.part for job in jobs}, folder)
-    return digest if name is None else digest.named(name)
+    _remove(job.part for job in jobs)
+    return digest
 
 
 def merge_files(
@@ -199,17 +210,15 @@ def merge_files(
         branches |= set(parts)
     whole = merge_digests([read_digest(part, keep=False) for part in parts])
     write_digest(replace(whole, n_skipped=whole.n_skipped + n_skipped), out)
-    if folder is not None:
-        _remove(branches, folder)
+    _remove(branches)
     return read_digest(out)
 
 
-def _remove(parts: Iterable[str], folder: str) -> None:
-    """Remove files of this run, and their folder if nothing else is in it: another run may have parts there."""
+def _remove(parts: Iterable[str]) -> None:
+    """Remove files of this run."""
     with suppress(OSError):
         for part in parts:
             Path(part).unlink(missing_ok=True)
-        os.rmdir(folder)
 
 
 def _target(folder: str, parts: Sequence[str]) -> str:

@@ -6,10 +6,12 @@ is run again by Ray.
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from textassay.corpus.printable import shortened
@@ -119,8 +121,6 @@ def _address_of_running(ray: Any) -> str:
 def _started(ray: Any, address: str, workers: int) -> None:
     """Connect to a cluster within a limit of time, or start one on this machine."""
     import logging
-    from concurrent.futures import ThreadPoolExecutor
-    from concurrent.futures import TimeoutError as TookTooLong
 
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if not address:
@@ -132,15 +132,30 @@ def _started(ray: Any, address: str, workers: int) -> None:
     host = address.rpartition(":")[0]
     if host.startswith("127."):
         options["_node_ip_address"] = host
-    pool = ThreadPoolExecutor(1)
     try:
-        pool.submit(ray.init, address=address, **options).result(timeout=2 * ANSWER_WITHIN)
-    except TookTooLong:
-        raise InputError(f"{address}: the Ray cluster does not answer (waited {2 * ANSWER_WITHIN} s)") from None
+        has_ended = _ends_within(2 * ANSWER_WITHIN, partial(ray.init, address=address, **options))
     except Exception as error:
         raise InputError(f"{address}: {_reason(error)}") from None
-    finally:
-        pool.shutdown(wait=False)
+    if not has_ended:
+        raise InputError(f"{address}: the Ray cluster does not answer (waited {2 * ANSWER_WITHIN} s)")
+
+
+def _ends_within(seconds: float, call: Callable[[], object]) -> bool:
+    """Whether a call ends in this time; what it raises is raised. The program ends without waiting for it."""
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            call()
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    for error in failed:
+        raise error
+    return not thread.is_alive()
 
 
 def _check_answers(address: str) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from textassay import errors
 from textassay.corpus.arrays import F32
 from textassay.corpus.printable import listed as cut_list
-from textassay.corpus.printable import many, printable, quoted
+from textassay.corpus.printable import many, printable, quoted, shortened
 from textassay.corpus.sample import stream
 from textassay.corpus.tokenizers import Tokenizer, Tokens
 from textassay.digests.digest import Digest
@@ -111,7 +111,7 @@ def compare_digests(
         labels=tuple(request.label for request in requests),
         contests=(),
         level=plan.level,
-        notes=(_LEFT_OUT, *missing, _about(reference)),
+        notes=(_LEFT_OUT, *missing, *_notes_on_skipped((reference, *candidates.values())), _about(reference)),
         n_resamples=plan.n_resamples,
         settings=settings_of_metrics(plan, requests, settings),
     )
@@ -156,6 +156,14 @@ class _KnownEncoder:
     def encode(self, texts: Sequence[str], /) -> F32:
         """An error: there are no texts."""
         raise InputError(f"digests have no texts; wanted none to encode, got {len(texts):,}")
+
+
+def _notes_on_skipped(digests: Sequence[Digest]) -> list[str]:
+    return [
+        f"{shortened(each.name)} leaves out {many(each.n_skipped, 'shard')} that could not be read"
+        for each in digests
+        if each.n_skipped
+    ]
 
 
 def _about(digest: Digest) -> str:
