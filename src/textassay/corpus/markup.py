@@ -204,7 +204,7 @@ MARKS: tuple[Trait, ...] = (
 class Markup:
     """Which texts have which traits of form: one row per text, one column per trait. Merges by concatenation."""
 
-    reads: ClassVar[str] = "texts"
+    reads: ClassVar[tuple[str, ...]] = ("texts",)
     shared: ClassVar[bool] = True
     traits: ClassVar[Sequence[Trait]] = (*MARKUP, *HABITS, *MARKS)
 

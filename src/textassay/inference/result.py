@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from textassay.corpus.sample import TEXT, Sample, digest_of
 from textassay.metrics.registry import Request
-from textassay.metrics.views import Settings
+from textassay.metrics.views import Settings, read_by
 from textassay.version import __version__
 
 
@@ -189,7 +189,7 @@ def option_fields(request: Request) -> dict[str, Any]:
 
 def setting_fields(settings: Settings, kinds: Iterable[type]) -> dict[str, str]:
     """The settings in a signature: those that views of these kinds read."""
-    read = {part for kind in kinds for part in getattr(kind, "reads", "tokenizer").split("+")}
+    read = {part for kind in kinds for part in read_by(kind)}
     tokens = {"tok": settings.tokenizer.signature} if "tokenizer" in read else {}
     vectors = {"enc": settings.required_encoder.name} if "encoder" in read else {}
     return tokens | vectors | ({"strip": settings.strip} if settings.strip else {})

@@ -462,6 +462,15 @@ def listed(specs: str | Iterable[str]) -> list[str]:
     return names
 
 
+def metric_names(specs: Iterable[str]) -> set[str]:
+    """The names of the metrics that are requested, without their options.
+
+    >>> sorted(metric_names(["mauve", "bleu:n=4", "bleu:n=2"]))
+    ['bleu', 'mauve']
+    """
+    return {spec.partition(":")[0].strip() for spec in specs}
+
+
 def find_metric(name: str) -> Metric:
     """The metric of this name, or an error that suggests the most similar name."""
     known = all_metrics()

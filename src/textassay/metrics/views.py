@@ -19,14 +19,13 @@ from textassay.errors import InputError, Setting
 class View(Protocol):
     """What a metric reads, built from a sample by `of`. Merging the views of any parts gives the view of the whole.
 
-    A class with `reads = "encoder"` depends on the encoder, one with `reads = "texts"` on the texts only, one with
-    `reads = "tokenizer+encoder"` on both, and any other on the tokenizer.
-    A class with `shared = True` depends on the texts and the settings only. It is built once for all materials that
-    have both in common. A view that intervals and tests resample also has a class method
-    `resample(whole, resamples)`, where `whole` is the view of the pooled texts, of the class `source` if there is one
-    and else of its own: it yields, in the order of the rows, a tuple with one view for each of the masks. Such a view
-    may serve several rows at once, with a leading axis on its arrays, if the metrics that read it return one value per
-    row.
+    A class with `reads = ("encoder",)` depends on the encoder, one with `reads = ("texts",)` on the texts only, one
+    with `reads = ("tokenizer", "encoder")` on both, and any other on the tokenizer. A class with `shared = True`
+    depends on the texts and the settings only. It is built once for all materials that have both in common. A view that
+    intervals and tests resample also has a class method `resample(whole, resamples)`, where `whole` is the view of the
+    pooled texts, of the class `source` if there is one and else of its own: it yields, in the order of the rows, a
+    tuple with one view for each of the masks. Such a view may serve several rows at once, with a leading axis on its
+    arrays, if the metrics that read it return one value per row.
     """
 
     @classmethod
@@ -89,9 +88,15 @@ class Settings:
         return self.encoder
 
 
+def read_by(kind: type) -> tuple[str, ...]:
+    """What views of this class are built from: texts, the tokenizer, the encoder."""
+    found: tuple[str, ...] = getattr(kind, "reads", ("tokenizer",))
+    return found
+
+
 def needs_encoder(kind: type) -> bool:
     """True for views on sentence vectors."""
-    return "encoder" in getattr(kind, "reads", "tokenizer").split("+")
+    return "encoder" in read_by(kind)
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ class LabelledVectors(Memo):
     groups: U64 | None
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
-    reads: ClassVar[str] = "encoder"
+    reads: ClassVar[tuple[str, ...]] = ("encoder",)
 
     @classmethod
     def of(cls, material: Material, /) -> Self:
@@ -106,7 +106,7 @@ class LabelledBoth(Memo):
     vectors: LabelledVectors
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
-    reads: ClassVar[str] = "tokenizer+encoder"
+    reads: ClassVar[tuple[str, ...]] = ("tokenizer", "encoder")
 
     @classmethod
     def of(cls, material: Material, /) -> Self:

@@ -70,7 +70,7 @@ class ModelTexts(Memo):
     cut_off: pa.Array | None = None
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
-    reads: ClassVar[str] = "texts"
+    reads: ClassVar[tuple[str, ...]] = ("texts",)
 
     @classmethod
     def of(cls, material: Material, /) -> Self:

@@ -25,7 +25,7 @@ class Vectors(Memo):
     values: F32
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
-    reads: ClassVar[str] = "encoder"
+    reads: ClassVar[tuple[str, ...]] = ("encoder",)
 
     @classmethod
     def of(cls, material: Material, /) -> Self:
@@ -184,7 +184,7 @@ class Moments(Memo):
     batches: tuple[Batch, ...]
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
-    reads: ClassVar[str] = "encoder"
+    reads: ClassVar[tuple[str, ...]] = ("encoder",)
 
     @classmethod
     def of(cls, material: Material, /) -> Self:

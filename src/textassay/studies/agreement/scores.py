@@ -58,11 +58,11 @@ class _Cell:
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """One file: its name, version, what it was measured against, and the cells of each system by label."""
+    """One file: its name, version, what it was measured against (its kind and digest), and the cells of each system."""
 
     name: str
     version: str
-    reference: str
+    reference: tuple[str, str]
     cells: Mapping[str, Mapping[str, _Cell]]
 
 
@@ -101,10 +101,10 @@ def _cells(outcome: Outcome, name: str, version: str) -> _Read:
     return _Read(name, version, _reference_of(outcome), cells)
 
 
-def _reference_of(outcome: Outcome) -> str:
+def _reference_of(outcome: Outcome) -> tuple[str, str]:
     if isinstance(outcome, Comparison | Sweep):
-        return f"reference {outcome.reference.digest}"
-    return f"items {outcome.items.digest}" if isinstance(outcome, Conditional) else ""
+        return "reference", outcome.reference.digest
+    return ("items", outcome.items.digest) if isinstance(outcome, Conditional) else ("", "")
 
 
 def _column(outcome: Outcome, column: ResultColumn, baseline: Mapping[str, Result]) -> dict[str, _Cell]:
@@ -126,7 +126,7 @@ def _check_references(read: Sequence[_Read]) -> None:
     """All files must measure against the same texts; studies of ratings have no reference."""
     first: dict[str, _Read] = {}
     for each in read:
-        kind = each.reference.partition(" ")[0]
+        kind, _ = each.reference
         other = first.setdefault(kind, each)
         if other.reference != each.reference:
             names = quoted([other.name, each.name])

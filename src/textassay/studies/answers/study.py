@@ -32,7 +32,7 @@ from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.inference.result import Interval, Result, option_fields, result_of, setting_fields, signature
 from textassay.metrics.measurable import choose
 from textassay.metrics.ngrams.duplicates import NearDuplicates, wording_classes
-from textassay.metrics.registry import Request, listed, parse_requests
+from textassay.metrics.registry import Request, listed, metric_names, parse_requests
 from textassay.metrics.vectors.meanings import meaning_classes
 from textassay.metrics.vectors.vectors import Vectors
 from textassay.metrics.views import Material, Settings
@@ -106,7 +106,7 @@ def answers(
     chosen = read_items(items, needs_references=False, by=by, field=field)
     named = listed(metrics)
     requests = _requests(named)
-    choice = choose(requests, encoder, named=[spec.partition(":")[0] for spec in named], families=())
+    choice = choose(requests, encoder, named=metric_names(named), families=())
     sizes, notes = _sizes(chosen)
     seen = _encoded(chosen, choice.encoder, progress) if choice.encoder is not None else None
     settings = Settings(get_tokenizer(tokenizer), seen)

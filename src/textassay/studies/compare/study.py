@@ -17,7 +17,7 @@ from textassay.errors import InputError
 from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.inference.record_design import check_design, record_design
 from textassay.metrics.measurable import Choice, answerable, choose
-from textassay.metrics.registry import listed, parse_requests
+from textassay.metrics.registry import listed, metric_names, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.compare.measuring.measurer import Measurer
@@ -196,7 +196,7 @@ def _chosen(
     metrics: Sequence[str], families: Sequence[str], encoder: str | Encoder | None, *, trained: bool, tested: bool
 ) -> Choice:
     """The metrics and the encoder; whatever the metrics read, the overall test uses an encoder that was asked for."""
-    named = {spec.partition(":")[0].strip() for spec in metrics}
+    named = metric_names(metrics)
     choice = choose(parse_requests(metrics, families=families), encoder, named=named, families=families)
     requests, missing = answerable(choice.requests, named, trained=trained)
     return Choice(requests, encoder if encoder is not None and tested else choice.encoder, (*choice.notes, *missing))

@@ -37,7 +37,7 @@ def summary(found: Comparison, order: Ranking) -> Summary:
     has_share = order.by == SEPARABLE
     ranked_by = order.by if order.by and not has_share else ""
     columns = (
-        *([SEPARABLE.partition(" ")[0]] if has_share else []),
+        *(["separable"] if has_share else []),
         *([shortened(ranked_by, 24)] if ranked_by else []),
         *(axis.title for axis in axes),
         *(["repeats"] if has_repeats else []),
@@ -330,16 +330,17 @@ def _findings(column: Column, kinds: Sequence[str]) -> Iterator[str]:
 
 @dataclass
 class _Line:
-    """A line that takes parts while there is room."""
+    """A line that takes parts while there is room; `text` begins with its head."""
 
     text: str
+    is_empty: bool = True
 
     def add(self, part: str, *, joint: str = ", ") -> bool:
         """Add a part, with its joint unless it is the first; False if there is no room."""
-        longer = f"{self.text}{' ' if self.text.endswith(':') else joint}{part}"
-        if len(longer) > _WIDTH and not self.text.endswith(":"):
+        longer = f"{self.text}{' ' if self.is_empty else joint}{part}"
+        if len(longer) > _WIDTH and not self.is_empty:
             return False
-        self.text = longer
+        self.text, self.is_empty = longer, False
         return True
 
 

@@ -21,7 +21,7 @@ _MOST_TEXTS = 12
 # Metrics and systems in the lines of an item.
 _MOST_METRICS, _MOST_SYSTEMS = 12, 8
 _SORT_KEYS = ("difference", "p-value", "spread", "place")
-_RANKS = ("shorter", "between", "longer")
+_SIDES, _RANKS = ("references", "candidates"), ("shorter", "between", "longer")
 
 
 def items_block(found: Conditional) -> Items:
@@ -175,12 +175,9 @@ def _side(found: Conditional, place: int, item: Given, outcome: ItemOutcome | No
 
 def _edges(result: Result) -> str:
     """How often the edges of each side are the shortest of their triangle, between, and the longest."""
-    sides: dict[str, list[float]] = {}
-    for name, value in result.parts.items():
-        side, _, rank = name.rpartition("_")
-        if rank in _RANKS:
-            sides.setdefault(side, []).append(value)
-    shown = [f"{side} {' / '.join(number(value) for value in values)}" for side, values in sides.items()]
+    parts = result.parts
+    values = {side: [parts[f"{side}_{rank}"] for rank in _RANKS if f"{side}_{rank}" in parts] for side in _SIDES}
+    shown = [f"{side} {' / '.join(map(number, known))}" for side, known in values.items() if known]
     return f"edges that are the shortest / between / the longest of their triangle: {', '.join(shown)}" if shown else ""
 
 

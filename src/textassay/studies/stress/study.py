@@ -25,7 +25,7 @@ from textassay.errors import InputError, Setting
 from textassay.inference.plan import Plan, Progress, fewest_resamples, shows_progress, told
 from textassay.inference.result import option_fields, sample_field
 from textassay.metrics.measurable import choose, measurable
-from textassay.metrics.registry import Request, listed, parse_requests
+from textassay.metrics.registry import Request, listed, metric_names, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.studies.outcome import settings_of
@@ -196,7 +196,7 @@ def _check_banks(damages: Sequence[Damage], banks: Mapping[str, Sample], needed:
 
 def _requests(metrics: list[str], families: list[str], encoder: str | Encoder, *, has_training: bool) -> list[Request]:
     """The metrics; without training texts, those that need them are left out unless they were asked for by name."""
-    named = {spec.partition(":")[0].strip() for spec in metrics}
+    named = metric_names(metrics)
     if isinstance(encoder, str) and encoder.startswith("vectors:"):
         raise InputError(Setting("encoder", encoder), "; damaged texts have no vectors in a file; wanted an encoder")
     found = choose(parse_requests(metrics, families=families), encoder, named=named, families=families).requests

@@ -28,7 +28,7 @@ from textassay.inference.p_values import holm, is_significant
 from textassay.inference.plan import Plan, Progress, shows_progress, told
 from textassay.metrics.learned.model_texts import model_name
 from textassay.metrics.measurable import choose, measurable
-from textassay.metrics.registry import Request, find_metric, listed, parse_requests
+from textassay.metrics.registry import Request, find_metric, listed, metric_names, parse_requests
 from textassay.metrics.views import Material
 from textassay.metrics.views import Settings as ViewSettings
 from textassay.models.base import Decoding, Generator
@@ -169,7 +169,7 @@ def sweep(
     names = listed(metrics) or ([] if listed(families) else [*DEFAULT_METRICS, *(WITH_ENCODER if encoder else ())])
     families = listed(families)
     choice = choose(parse_requests(names, families=families), encoder, named=set(names), families=families)
-    asked = {spec.partition(":")[0].strip() for spec in names}
+    asked = metric_names(names)
     requests = measurable(choice.requests, asked, Setting("train"), given=train is not None)
     words = get_tokenizer(tokenizer, lowercase=lowercase)
     opened = _all_opened(models, counter)
