@@ -313,6 +313,13 @@ def test_scores_that_are_no_numbers_do_not_matter(name: str, tmp_path: Path) -> 
     assert read_sample(path).texts.to_pylist() == ["A cat.", "A dog."]
 
 
+def test_references_beside_the_texts_of_a_tool_do_not_make_items() -> None:
+    items = read_items(EXAMPLES["Ragas"].records, needs_references=False).items
+    assert [item.candidates for item in items] == [{"items": ("A cat.", "A", "B")}]
+    with pytest.raises(InputError, match="no candidates"):
+        read_items([{"prompt": "Q", "references": ["A cat."]}], needs_references=False)
+
+
 def test_tasks_with_and_without_texts_in_one_pattern(tmp_path: Path) -> None:
     arguments = {"gen_args_0": {"arg_0": "Q", "arg_1": " Paris"}}
     jsonl(tmp_path / "samples_arc.jsonl", [lm_eval(n, ["(-1.2, False)"], arguments=arguments) for n in range(3)])

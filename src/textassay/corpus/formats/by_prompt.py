@@ -7,6 +7,7 @@ from itertools import chain, islice
 
 import pyarrow as pa
 
+from textassay.corpus.formats.opened import format_of
 from textassay.corpus.item_files import (
     ANNOTATIONS,
     BY_SYSTEM,
@@ -40,9 +41,17 @@ def read_records_or_items(
     first = list(islice(opened.tables, 1))
     opened = replace(opened, tables=chain(first, opened.tables))
     # A file without records is refused by the reader of items.
-    if not records.names and all(not table.head.fields or _has_items(set(table.head.fields)) for table in first):
+    if not records.names and all(not table.head.fields or _is_of_items(table) for table in first):
         return item_file(opened, side=side), opened.name
     return _record_file(opened, records, first, notes), opened.name
+
+
+def _is_of_items(table: OpenTable) -> bool:
+    """Whether a table has items: references alone may also be those that a known tool wrote beside a text."""
+    names = set(table.head.fields)
+    if names & {*REFERENCES} and not _has_items(names - {*REFERENCES}) and format_of(table) is not None:
+        return False
+    return _has_items(names)
 
 
 def _has_items(names: set[str]) -> bool:
