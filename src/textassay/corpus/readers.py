@@ -253,12 +253,22 @@ def _unless_empty(column: pa.Array | None) -> pa.Array | None:
 
 # Lines that begin like a part of a longer text: items of lists, headings, quotes, tables and code.
 _PART_OF_TEXT = r"^[ \t]*(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|>[ \t]|\||```|~~~)"
+# Lines that are objects of JSON.
+_OBJECT = r'^\s*\{\s*"[^"]*"\s*:.*\}\s*$'
+_MANY_OBJECTS = 0.9
 # With this share of such lines or of blank ones, texts probably have several lines each.
 _MANY_PARTS, _MANY_BLANK = 0.1, 0.1
 
 
 def _broken_texts(lines: pa.Array) -> Iterator[str]:
-    """A note if a file with one text per line seems to have texts of several lines."""
+    """A note if a file with one text per line seems to have texts of several lines, or records."""
+    objects = pc.mean(pc.match_substring_regex(lines, _OBJECT).cast("int8")).as_py() or 0.0
+    if objects >= _MANY_OBJECTS:
+        yield (
+            f"{share(objects)} of the lines are JSON objects: every line was read as a text, as the name of the file "
+            "asks for; for texts in their fields, call the file .jsonl"
+        )
+        return
     parts = pc.mean(pc.match_substring_regex(lines, _PART_OF_TEXT).cast("int8")).as_py() or 0.0
     blank = 1 - (pc.mean(is_not_blank(lines).cast("int8")).as_py() or 0.0)
     if parts >= _MANY_PARTS or (blank >= _MANY_BLANK and parts > 0):

@@ -8,6 +8,7 @@ object decide how it is read.
 import csv
 import io
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -61,7 +62,8 @@ RECORDS = "records: .jsonl, .json, .csv, .tsv or .parquet, dicts, a data frame o
 _SOURCES = "a path, a list of dicts, a data frame or a dataset"
 _TEXT_SOURCES = "a path, a list of texts or of dicts, a column, a data frame or a dataset"
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-_JSON = {"{": "jsonl", "[": "json"}
+# An object of JSON, alone or in a list, as far as its first key.
+_OBJECT = re.compile(r'\[?\s*\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
 # What messages call one row, by the kind of file.
 _UNITS = {"csv": "row", "tsv": "row", "parquet": "row", "json": "record", "eval": "sample"}
 _PEEK = 100
@@ -76,8 +78,8 @@ class Expected:
     """What a reader accepts.
 
     With `texts`, texts without fields are accepted: lines, strings and columns. `unnamed` is the format of a file whose
-    name has no known extension, such as standard input. `record` is what every record must have, for messages. Rows of
-    a CSV file may lack the last columns if they are among `optional`.
+    name has no known extension, such as standard input, if it does not begin with an object of JSON. `record` is what
+    every record must have, for messages. Rows of a CSV file may lack the last columns if they are among `optional`.
     """
 
     texts: bool = False
@@ -270,9 +272,7 @@ def _charged_values(blocks: Iterable[str], budget: Budget, where: str) -> Iterat
 
 
 def _detected(blocks: Iterator[str], expected: Expected) -> tuple[str, Iterator[str]]:
-    """The format of a file without a known extension, by its first character and its first line."""
-    if expected.unnamed == "lines":
-        return "lines", blocks
+    """The format of a file without a known extension, by its beginning; objects of JSON are records everywhere."""
     first: list[str] = []
     for block in blocks:
         first.append(block)
@@ -280,9 +280,15 @@ def _detected(blocks: Iterator[str], expected: Expected) -> tuple[str, Iterator[
             break
     start = "".join(first).lstrip()
     header = start.partition("\n")[0]
-    kind = _JSON.get(start[:1]) or ("tsv" if "\t" in header and "," not in header else "csv")
-    if kind in _DELIMITERS and expected.unnamed == "JSON or lines":
+    if expected.unnamed == "lines" and not _OBJECT.match(start):
         kind = "lines"
+    elif start[:1] in ("{", "["):
+        # A document may have its brace alone on the first line.
+        kind = "jsonl" if start[0] == "{" and header.rstrip().endswith("}") else "json"
+    elif expected.unnamed == "JSON or lines":
+        kind = "lines"
+    else:
+        kind = "tsv" if "\t" in header and "," not in header else "csv"
     return kind, chain(first, blocks)
 
 

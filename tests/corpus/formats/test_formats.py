@@ -281,6 +281,21 @@ def test_equal_texts_of_several_runs_are_samples(reply: Callable[[str], dict[str
     assert "empty file" not in read_sample(str(tmp_path / "*.jsonl")).notes
 
 
+@pytest.mark.parametrize("name", ["x", "x.log", "x.txt"])
+def test_records_in_a_file_of_any_name(name: str, tmp_path: Path) -> None:
+    records = [lm_eval(n, [f"A cat {n}."]) for n in range(3)]
+    sample = read_sample(jsonl(tmp_path / name, records))
+    if name == "x.txt":
+        assert len(sample) == 3
+        assert "100 % of the lines are JSON objects" in sample.notes[-1]
+        return
+    assert sample.texts.to_pylist() == ["A cat 0.", "A cat 1.", "A cat 2."]
+    (tmp_path / name).write_text(json.dumps(inspect_log(inspect_sample(1, "A dog.")), indent=1), encoding="utf-8")
+    assert read_sample(tmp_path / name).texts.to_pylist() == ["A dog."]
+    (tmp_path / name).write_text('{a} cat\n["a dog"]\n', encoding="utf-8")
+    assert read_sample(tmp_path / name).texts.to_pylist() == ["{a} cat", '["a dog"]']
+
+
 def put(result: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**result, "message": {**result["message"], **more}}
 
