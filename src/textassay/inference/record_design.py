@@ -80,18 +80,36 @@ def check_design(pair: object, group: object) -> None:
         raise InputError("both pair and group given; wanted one of them")
 
 
+def grouped_design(reference: Sample, candidates: Mapping[str, Sample]) -> RecordDesign:
+    """The samples with the groups that they have, or with a group per prompt or id that repeats."""
+    if any(sample.groups is not None for sample in (reference, *candidates.values())):
+        return RecordDesign("grouped", reference, candidates)
+    for keys in _all_keys(reference, candidates):
+        if keys.are_repeated:
+            return _designed("grouped", keys, reference, candidates, (_grouped_note(keys, reference, candidates),))
+    return RecordDesign("independent", reference, candidates)
+
+
 def _following(reference: Sample, candidates: Mapping[str, Sample]) -> RecordDesign:
-    everyone = [reference, *candidates.values()]
-    prompts = _Keys("prompt", [prompts_of(s) for s in everyone], _common([s.prompt_field for s in everyone]))
-    ids = _Keys("id", [ids_of(s) for s in everyone], _common([s.id_field for s in everyone]))
+    prompts, ids = _all_keys(reference, candidates)
     for keys in (prompts,) if prompts.in_all else (prompts, ids):
         if keys.are_shared:
             return _designed("paired", keys, reference, candidates, (_paired_note(keys),))
     for keys in (prompts, ids):
         # Equal ids of different prompts need not have anything in common.
         if keys.are_repeated or (keys.are_in_both and (keys is prompts or not prompts.in_all)):
-            return _designed("grouped", keys, reference, candidates, (_grouped_note(keys, reference, candidates),))
+            note = f"{_grouped_note(keys, reference, candidates)}; {_TURNED_OFF}"
+            return _designed("grouped", keys, reference, candidates, (note,))
     return RecordDesign("independent", reference, candidates)
+
+
+def _all_keys(reference: Sample, candidates: Mapping[str, Sample]) -> "tuple[_Keys, _Keys]":
+    """The prompts and the ids of all samples."""
+    everyone = [reference, *candidates.values()]
+    return (
+        _Keys("prompt", [prompts_of(s) for s in everyone], _common([s.prompt_field for s in everyone])),
+        _Keys("id", [ids_of(s) for s in everyone], _common([s.id_field for s in everyone])),
+    )
 
 
 def prompts_of(sample: Sample) -> pa.Array | None:
@@ -241,7 +259,7 @@ def _grouped_note(keys: _Keys, reference: Sample, candidates: Mapping[str, Sampl
     ]
     return (
         f"grouped by {_named(keys)}: texts of one {keys.noun} are not independent and count as one group "
-        f"({', '.join(said)}); {_TURNED_OFF}"
+        f"({', '.join(said)})"
     )
 
 

@@ -630,6 +630,7 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "contaminant not found": lambda f: (
         f"how many {f.text}s decide is not known: with {f.n[0]:,} {f.text}s per sample and {share(f.baseline)} of the"
         f" contaminant among them, a classifier separates {share(max(f.value, 0.0))}, which is not clearly above 0"
+        + (f"; at least {round_number(f.part('at least')):,} are needed to pass" if f.part("at least") > f.n[0] else "")
     ),
     "measured gates": lambda f: (
         f"with {f.n[0]:,} {f.text}s per sample, {share(f.part('passed'))} of {f.part('trials'):,.0f} trials passed and"

@@ -1,16 +1,20 @@
 """The number of texts that a gate needs: trials, scaling, pilots, groups, and margins that are too small."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.laws import corpus
 from tests.studies.gate.test_gate import OTHER, mixture
 from textassay import InputError, Sample, SizePlan, plan, read_results
 from textassay.studies.gate.margin import Contamination
+from textassay.studies.plan.study import _needed, _until_near
 from textassay.studies.plan.trials import Trials
+from textassay.studies.sentences import sentence_of
 
 FAST: dict[str, Any] = {"tokenizer": "whitespace", "n_runs": 20, "contaminant": corpus(9, 2000, words=OTHER)}
 
@@ -67,6 +71,37 @@ def test_a_pilot_far_from_the_reference_needs_few_texts() -> None:
     assert found.needed is not None
     assert found.needed < 100
     assert found.rounds[-1].failed > 0.8
+    # That few gates pass is what a pilot so far away needs no warning of.
+    assert not any(finding.kind == "margin below spread" for finding in found.verdict.findings)
+
+
+def test_a_plan_is_never_below_a_size_at_which_too_few_gates_were_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pilot of which 300 texts show a clear difference, and 60 show none: scaling alone asks for too few."""
+
+    def decided(made: Trials, n: int | None = None) -> tuple[float, float]:
+        # Scaled from a large sample, much smaller ones seem enough.
+        if n is not None and made.n > 150:
+            return 0.0, float(n >= 30)
+        size = made.n if n is None else n
+        return 0.0, min(max((size - 50) / 200, 0.0), 1.0)
+
+    monkeypatch.setattr(Trials, "decided", decided)
+    made = _until_near(lambda n, count: trials(n, 0.1, [0.3] * count, 0.1), power=0.8, n_runs=100, available=300)
+    sizes = [each.n for each in made]
+    assert len(sizes) == len(set(sizes)) + (sizes[-1] == sizes[-2])
+    needed = _needed(made, 0.8)
+    assert needed is not None
+    assert 190 <= needed <= 230
+
+
+def test_prompts_that_repeat_are_groups_as_in_a_gate() -> None:
+    prompts = pa.array([f"prompt {index // 2}" for index in range(240)])
+    real = Sample.of(corpus(1, 240), name="real", contexts=prompts)
+    found = plan(real, margin="40%", **FAST)
+    assert (found.unit, found.available) == ("group", 60)
+    assert found.notes[0].startswith("grouped by prompt: texts of one prompt are not independent")
+    single = Sample.of(corpus(1, 120), name="real", contexts=prompts.take(np.arange(0, 240, 2)))
+    assert plan(single, margin="40%", **FAST).unit == "text"
 
 
 def test_groups_are_counted_where_there_are_groups() -> None:
@@ -91,6 +126,8 @@ def test_a_contaminant_that_is_not_found_gives_no_number() -> None:
     assert found.needed is None
     assert found.verdict.findings[0].kind == "contaminant not found"
     assert "with 200 texts per sample and 20 % of the contaminant among them" in found.verdict.sentence
+    least = replace(found.verdict.findings[0], n=(20,))
+    assert "not clearly above 0; at least" in sentence_of(least)
     made = trials(100, 0.02, [-0.02, 0.0] * 20, 0.01, error=0.02)
     assert [made.decided(n)[0] for n in (100, 1_000, 100_000)] == [0.0, 0.0, 0.0]
 

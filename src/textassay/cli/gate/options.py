@@ -6,6 +6,11 @@ import typer
 
 PANEL = "Gate (exit code 0 pass, 1 fail, 3 undecided)"
 
+CONTAMINANT = (
+    "Texts of which a candidate may have at most the margin. [default: the texts themselves with their words in random "
+    "order]"
+)
+
 MaxSeparable = Annotated[
     str | None,
     typer.Option(
@@ -20,8 +25,7 @@ Contaminant = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=PANEL,
-        help="Texts of which a candidate may have at most the margin. [default: the texts themselves with their words "
-        "in random order]",
+        help=CONTAMINANT,
     ),
 ]
 FailOn = Annotated[

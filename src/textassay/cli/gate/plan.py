@@ -18,7 +18,7 @@ def plan(
     ] = None,
     margin: Annotated[str, typer.Option(metavar="SHARE", help="The margin of the separable share.")] = "10%",
     power: Annotated[str, typer.Option(metavar="SHARE", help="The share of gates that should be decided.")] = "80%",
-    contaminant: gate_options.Contaminant = None,
+    contaminant: Annotated[str | None, typer.Option(metavar="FILE", help=gate_options.CONTAMINANT)] = None,
     runs: Annotated[int, typer.Option(metavar="N", help="Number of trials of the last round.")] = 100,
     tokenizer: options.Tokenizer = "words",
     lowercase: options.Lowercase = False,
@@ -41,7 +41,7 @@ def plan(
 
     Draws samples of your own texts, decides as `textassay compare --max-separable` would, and finds the number of texts
     per sample with which two samples of one source pass. With a pilot, the number with which a gate on such a candidate
-    is decided. With --group, prompts or documents are counted.
+    is decided. With --group, or where prompts repeat in a sample, prompts or documents are counted.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
     from textassay.corpus.files import check_stdin_once

@@ -1,7 +1,7 @@
 """Plan: how many texts does a gate need, by trials on the user's own texts with the same bounds?"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from textassay.corpus.tokenizers import get_tokenizer
 from textassay.engines.base import Engine, get_engine
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Plan, Progress, shows_progress, told
+from textassay.inference.record_design import grouped_design
 from textassay.metrics.learned.separable import FEWEST_UNITS
 from textassay.metrics.views import Material, Settings
 from textassay.studies.gate.rules import GateRules
@@ -69,7 +70,8 @@ def plan(
     tokenizer, lowercase, strip
         What a word is, as for `compare`.
     group : str, optional
-        The field of the prompt or document of a text. Groups are then counted, not texts.
+        The field of the prompt or document of a text. Groups are then counted, not texts. By default, prompts are
+        counted where they repeat in a sample, as a gate groups them.
     n_runs : int
         The trials of the last round.
     level, seed
@@ -94,6 +96,8 @@ def plan(
     _check(power, n_runs)
     real = stripped(as_sample(reference, "reference", group=group), strip)
     other = None if pilot is None else stripped(as_sample(pilot, "pilot", group=group), strip)
+    design = grouped_design(real, {} if other is None else {other.name: other})
+    real, other = design.reference, next(iter(design.candidates.values()), None)
     available = _available(real, other)
     share = rules.margin
     assert share is not None
@@ -113,7 +117,7 @@ def plan(
 
     made = _until_near(trials, power=power, n_runs=n_runs, available=available)
     last = made[-1]
-    needed = last.needed(power)
+    needed = _needed(made, power)
     unit = "text" if real.groups is None else "group"
     return SizePlan(
         margin=share,
@@ -129,17 +133,20 @@ def plan(
         verdict=judge(last, needed, power=power, available=available, unit=unit, has_pilot=other is not None),
         level=level,
         labels=(),
-        notes=tuple(f"{each.name}: {note}" for each in (real, other) if each is not None for note in each.notes),
+        notes=(
+            *design.notes,
+            *(f"{each.name}: {note}" for each in (real, other) if each is not None for note in each.notes),
+        ),
         settings=settings_of(Plan(level, 0, seed), tokenizer=words.tokenizer.name, strip=strip, seed=seed),
     )
 
 
 def _until_near(trials: Callable[[int, int], Trials], *, power: float, n_runs: int, available: int) -> list[Trials]:
-    """Rounds of trials, each at the size that the one before planned, until that is near its own."""
+    """Rounds of trials, each at the size that those before planned, until that is near the last one's own."""
     rough = min(_ROUGH_TRIALS, n_runs)
     made = [trials(min(_FIRST, available), rough)]
     while len(made) < _MOST_ROUNDS:
-        wanted = made[-1].needed(power)
+        wanted = _needed(made, power)
         if wanted is None:
             # More texts may find the contaminant; if it is found, no number of texts is likely to decide.
             wanted = available if made[-1].found.is_found else _MORE * made[-1].n
@@ -149,6 +156,34 @@ def _until_near(trials: Callable[[int, int], Trials], *, power: float, n_runs: i
             break
         made.append(trials(size, n_runs if is_near or len(made) >= _MOST_ROUNDS - 2 else rough))
     return made
+
+
+def _needed(made: Sequence[Trials], power: float) -> int | None:
+    """The size at which this share of gates is decided, by all rounds; None where no size is likely to do.
+
+    The last round is scaled, but never beyond what another round has measured: the classifier finds less with fewer
+    texts than any scaling knows.
+    """
+    found = made[-1].needed(power)
+    short = max((each for each in made if _share(each) < power), key=_size, default=None)
+    if short is None:
+        return found
+    enough = min((each for each in made if each.n > short.n and _share(each) >= power), key=_size, default=None)
+    if enough is None:
+        return found if found is None else max(found, short.n + 1)
+    if found is not None and short.n < found <= enough.n:
+        return found
+    part = (power - _share(short)) / (_share(enough) - _share(short))
+    return math.ceil(short.n * (enough.n / short.n) ** part)
+
+
+def _share(made: Trials) -> float:
+    """The share of gates that are decided in the same way."""
+    return max(made.decided())
+
+
+def _size(made: Trials) -> int:
+    return made.n
 
 
 def _round(made: Trials) -> Round:
