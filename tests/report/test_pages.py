@@ -244,6 +244,9 @@ def test_pages_have_no_barrier_and_fit_every_screen(opened: Visits, name: str) -
     assert overflows(shown, (320, 390, 768, 1280)) == {}
     open_all(shown)
     assert barriers(shown) == []
+    labels = "found => found.map(each => `${each.role} ${each.ariaLabel}`)"
+    landmarks = shown.locator("nav, [role=region], [role=search]").evaluate_all(labels)
+    assert sorted(set(landmarks)) == sorted(landmarks), "a screen reader lists landmarks by name"
     assert overflows(shown, (320, 390, 768, 1280)) == {}
     # A name of 200 characters has to break.
     if not any(each in name for each in ("hostile", "unique", "long names")):

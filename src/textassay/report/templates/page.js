@@ -130,7 +130,8 @@
     };
     earlier.addEventListener("click", () => turn(-1));
     later.addEventListener("click", () => turn(1));
-    const controls = make("div", { class: "controls", role: "search" }, field("Search", search));
+    const title = list.querySelector(":scope > h3")?.textContent ?? "Items";
+    const controls = make("div", { class: "controls", role: "search", "aria-label": title }, field("Search", search));
     if (kinds.length > 1) controls.append(field("Kind", kind));
     if (sorts.length) controls.append(field("Sort", sort));
     status.before(controls);
