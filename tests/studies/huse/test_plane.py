@@ -123,3 +123,11 @@ def test_other_contexts_are_noted_or_refused(kept: int, message: str) -> None:
             huse_plane(given, **FAST)
         return
     assert sum(message in note for note in huse_plane(given, **FAST).notes) == 1
+
+
+def test_what_is_true_of_all_models_is_said_once(plane: HusePlane) -> None:
+    summary = plane.document().summary
+    assert [row.why for row in summary.rows] == [(), (), ()]
+    assert len(summary.caveats) == 1
+    assert "resamples are too few" in summary.caveats[0]
+    assert summary.sentence.startswith("Ahead: ")

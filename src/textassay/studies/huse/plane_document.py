@@ -49,12 +49,15 @@ def document(found: HusePlane) -> Document:
 def _summary(found: HusePlane) -> Summary:
     ahead = [shortened(model.name, 40) for model in found.models if not model.dominated]
     behind = [shortened(model.name, 40) for model in found.models if model.dominated]
-    dominated = f"; dominated: {listed(behind)}" if behind else ""
+    dominated = f"; another model is at least as high in both: {listed(behind)}" if behind else ""
+    reasons = {model.verdict.reasons[:3] for model in found.models}
+    # What is true of every model is said once.
+    common = next(iter(reasons)) if len(reasons) == 1 and len(found.models) > 1 else ()
     order = sorted(found.models, key=_loss)
     return Summary(
         question="Which of these models are ahead in quality and diversity?",
         context=f"HUSE of {len(found.models)} models",
-        sentence=sentence(f"not dominated in quality and diversity: {listed(ahead)}{dominated}"),
+        sentence=sentence(f"ahead: {listed(ahead)}{dominated}"),
         columns=(*map(titled, found.labels), "p"),
         rows=tuple(
             SummaryRow(
@@ -66,10 +69,11 @@ def _summary(found: HusePlane) -> Summary:
                 else None,
                 cells=tuple(_cells(model)),
                 stands_out="dominated by another model" if model.dominated else "",
-                why=model.verdict.reasons[:3],
+                why=() if common else model.verdict.reasons[:3],
             )
             for model in order
         ),
+        caveats=tuple(map(sentence, common)),
         hints=("Table of scores: --table", "Report: --report FILE.html"),
         picture=plane_plot(found),
         noun="model",
