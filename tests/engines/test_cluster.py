@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.engines.cluster import Cluster, cluster, descendants
 from tests.laws import corpus
 from textassay.version import __version__
@@ -138,6 +140,40 @@ def test_worker_with_another_version_or_without_the_package_is_refused(folder: P
         made.wait_for_nodes()
         found = textassay(made, folder, "digest", "real/*.txt", "--out", "real.digest", "--engine", made.address)
         assert "textassay is not installed; wanted textassay" in found.stderr
+
+
+_LISTENING = """
+import operator, os
+from pathlib import Path
+from tests.engines.cluster import descendants
+from textassay.engines.ray import RayEngine
+
+assert RayEngine("", 1).map(operator.neg, [1, 2]) == [-1, -2]
+opened = set()
+for process in (os.getpid(), *descendants(os.getpid())):
+    for file in Path(f"/proc/{process}/fd").iterdir():
+        try:
+            opened.add(os.readlink(file))
+        except OSError:
+            continue
+for name in ("tcp", "tcp6"):
+    for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[3] == "0A" and f"socket:[{fields[9]}]" in opened:
+            print(fields[1].partition(":")[0][-8:])
+"""
+
+
+def test_cluster_of_one_process_listens_on_this_machine_only_and_writes_no_token(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": path}
+    found = subprocess.run(
+        [sys.executable, "-c", _LISTENING], env=environment, capture_output=True, text=True, timeout=200, check=True
+    )
+    # 127.0.0.1, in the order of the bytes of the machine.
+    assert set(found.stdout.split()) == {socket.inet_aton("127.0.0.1")[::-1].hex().upper()}
+    assert not list(tmp_path.rglob("auth_token"))
 
 
 def test_wrong_token_is_one_line_without_the_token(folder: Path) -> None:

@@ -5,6 +5,7 @@ is run again by Ray.
 """
 
 import os
+import secrets
 import socket
 import threading
 import time
@@ -32,8 +33,10 @@ _QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_IGNORE_UNHANDLED_ERRORS": "1",
 }
-_LOOPBACK = "127.0.0.1"
-_TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105 (the name of a variable)
+# The address of a cluster of one process alone is not enough: Ray replaces it by that of a network card, and listens
+# there, unless clusters of several machines are off when Ray is imported.
+_LOOPBACK, _ALONE = "127.0.0.1", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+_TOKEN, _MODE = "RAY_AUTH_TOKEN", "RAY_AUTH_MODE"
 _KEPT = "what is finished is kept: run again"
 
 
@@ -50,7 +53,7 @@ class RayEngine:
     def map(self, work: Callable[[A], B], pieces: Iterable[A], /) -> list[B]:
         """The results for all pieces; after a failure no further piece is started."""
         tasks = list(pieces)
-        ray = _ray_module()
+        ray = _ray_module(is_alone=not self.address)
         head = self._connect(ray)
         with _failures_named(ray, head):
             _check_nodes(ray)
@@ -93,15 +96,22 @@ def _run(work: Callable[[A], B], piece: A, version: str) -> B:
         return work(piece)
 
 
-def _ray_module() -> Any:
+def _ray_module(*, is_alone: bool) -> Any:
     # Nothing is sent about the use of Ray, and Ray warns about nothing that this program decides.
-    for name, value in _QUIET.items():
+    for name, value in {**_QUIET, **(_of_own_cluster() if is_alone else {})}.items():
         os.environ.setdefault(name, value)
     try:
         import ray
     except ModuleNotFoundError:
         raise MissingExtra("ray", "ray") from None
     return ray
+
+
+def _of_own_cluster() -> dict[str, str]:
+    """The variables of a cluster of one process: no other machine reaches it, and no other user has its token."""
+    has_token = {_TOKEN, f"{_TOKEN}_PATH", _MODE} & set(os.environ)
+    # Without a token in the environment, Ray writes one to a file that others may read.
+    return {_ALONE: "0"} | ({} if has_token else {_MODE: "token", _TOKEN: secrets.token_hex(32)})
 
 
 def _address_of_running(ray: Any) -> str:
