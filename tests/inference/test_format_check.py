@@ -278,7 +278,7 @@ def test_words_and_pieces_of_ascii_are_those_of_the_patterns(texts: list[str]) -
 def test_answers_of_one_word_and_texts_without_spaces_are_not_cut_off() -> None:
     reference = [text for text in clean() if " " in text]
     chinese = [("一只猫坐在垫子上看着窗外的鸟" * 5)[: 20 + place % 37] for place in range(120)]
-    for texts in (["yes", "no"] * 60, chinese):
+    for texts in (["yes", "no"] * 60, ["Maybe", "Yes"] * 60, chinese):
         findings = found(texts, reference)
         assert "cut_off" not in findings
         assert "mean_length" in findings

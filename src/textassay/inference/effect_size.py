@@ -63,6 +63,10 @@ class Separable:
             detectable = max(detectable, min((self.estimate or 0.0) + beyond, 1.0))
         return replace(self, low=0.0, grade=None, detectable=detectable)
 
+    def unknown(self, why: str) -> Self:
+        """No share, and the reason."""
+        return replace(self, estimate=None, low=None, grade=None, undefined=self.undefined or why)
+
 
 def grade_of(low: float) -> str:
     """The grade of a difference that the overall test found, by the lower bound of the separable share.

@@ -84,7 +84,7 @@ def differ(candidate: Share, reference: Share, *, gap: float) -> bool:
 
 # A spike at the maximum of less than a twentieth of the texts, or means closer than 4 : 5, change no conclusion. No
 # limit of a generator is a few words: answers of one word are not cut off, and texts without spaces are one word.
-SPIKE, FEWEST_CUT = 0.05, 5
+SPIKE, FEWEST_CUT = 0.05, {"word": 5, "token": 5, "character": 20}
 RATIO = 1.25
 
 _PIECE = rf"[^{SPACE}]+"
@@ -116,7 +116,7 @@ def _units(texts: pa.Array, tokenizer: Tokenizer) -> Iterator[tuple[str, I64]]:
 
 def _spike(lengths: I64, unit: str) -> Spike:
     most = int(lengths.max())
-    hits = int((lengths == most).sum()) if most >= FEWEST_CUT else 0
+    hits = int((lengths == most).sum()) if most >= FEWEST_CUT[unit] else 0
     return Spike(many(most, unit), Share(hits, len(lengths)))
 
 

@@ -500,6 +500,21 @@ def test_only_samples_of_different_texts_are_called_copies() -> None:
         assert any("it is a copy" in note for note in notes) is copied
 
 
+def test_half_of_the_reference_is_a_copy_of_no_known_share() -> None:
+    """A classifier has read what is held out, as the other sample's text, so its share is no bound."""
+    texts = [" ".join(np.random.default_rng(seed).choice(2000, 30).astype(str)) for seed in range(200)]
+    found = compare(texts, {"half": texts[:100]}, metrics="distinct", n_resamples=199)["half"]
+    assert found.verdict is not None
+    assert found.verdict.decision == "copied"
+    assert found.overall is not None
+    assert found.overall.separable is not None
+    assert (found.overall.separable.low, found.overall.separable.undefined) == (
+        None,
+        "100 % of them are copies of reference texts",
+    )
+    assert "of its texts are unlike the reference's is not known" in found.verdict.sentence or not found.differs(0.95)
+
+
 def test_lines_of_longer_texts_are_in_the_answer(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("\n".join(f"{text}:\n\n- {text}\n- b" for text in corpus(1, 30)))

@@ -30,7 +30,7 @@ from typing import Any, Self
 import numpy as np
 
 from textassay.corpus.arrays import F64, Bool
-from textassay.corpus.printable import many
+from textassay.corpus.printable import many, share
 from textassay.inference.effect_size import Separable, separable_share
 from textassay.inference.overall.bank import (
     BANK,
@@ -266,9 +266,14 @@ def overall_test(
         progress.step(1)
     shared, copied = _shared_texts(pool, design, masks, raised)
     used = [member for member, row in zip(members, statistics, strict=True) if np.isfinite(row).all()]
+    separable = separable_share(candidate, reference, plan=plan).judged(differs=is_significant(p, plan.level))
+    # Texts of one pair are held out together. Other copies are learned from before they are held out.
+    is_sure = is_significant(copied, level_beside(plan.level, plan.n_candidates))
+    if shared >= COPIED and is_sure and "paired" not in design.kind:
+        separable = separable.unknown(f"{share(shared)} of them are copies of reference texts")
     return replace(
         nothing,
-        separable=separable_share(candidate, reference, plan=plan).judged(differs=is_significant(p, plan.level)),
+        separable=separable,
         shared_pairs=_shared_pairs(pool),
         shared_texts=shared,
         copied=copied,

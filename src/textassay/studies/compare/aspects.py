@@ -109,9 +109,10 @@ def _count(found: Comparison, index: int) -> int:
 
 
 def _best(found: Comparison, aspect: str, *, vectors: bool) -> int | None:
-    """The index of the metric of an aspect: one with numbers, a share if possible, by what its rise says."""
+    """The index of the metric of an aspect: with numbers for most candidates, a share if possible, by its rise."""
     usable = list(_usable(found, aspect, vectors=vectors))
-    return min(usable, key=lambda index: _order(found.real.results[index], aspect), default=None)
+    orders = {index: (-_count(found, index), *_order(found.real.results[index], aspect)) for index in usable}
+    return min(orders, key=orders.__getitem__, default=None)
 
 
 def _usable(found: Comparison, aspect: str, *, vectors: bool) -> Iterator[int]:

@@ -146,7 +146,7 @@ def _metric_rows(found: Comparison, place: int) -> Iterator[Row]:
     measured = any(result.interval or result.p_value is not None for result in results)
     notes = [*(why_missing(metric) if metric is not None and measured else ())]
     notes += [note for note in dict.fromkeys(map(no_number, every)) if note]
-    if not any(again):
+    if not any(again) or not real.n:
         is_other = real.undefined is None and any(result.n != real.n for result in results)
         sizes = f" (real at n = {real.n:,})" if is_other else ""
         yield Row((Cell(f"{name}{sizes}"), at_real, *cells), section, notes=tuple(notes))

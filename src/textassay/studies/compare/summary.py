@@ -94,10 +94,17 @@ def _reading(found: Comparison, axes: Sequence[Aspect]) -> Iterator[str]:
         for axis, label in zip(axes, labels, strict=True)
     ]
     if named:
-        yield f"{listed(named)} beside real text{', in points' if in_points else ''}"
+        without = ", without Markdown where it differs" if _has_words_alone(found, axes) else ""
+        yield f"{listed(named)} beside real text{', in points' if in_points else ''}{without}"
     pairs = [pair for column in found.candidates if (pair := repeats(found, column)) is not None]
     if pairs and pairs[0][1] >= _REPEATS:
         yield f"real text repeats {share(pairs[0][1])}"
+
+
+def _has_words_alone(found: Comparison, axes: Sequence[Aspect]) -> bool:
+    """Whether a candidate that differs in Markdown has a value without it."""
+    differing = [column for column in found.candidates if column.markup_differs]
+    return any(axis.gap(found, column) is not None for column in differing for axis in axes)
 
 
 _DESIGNS = {"paired": "paired", "grouped": "grouped", "paired+grouped": "paired and grouped"}
@@ -349,7 +356,8 @@ def _form_line(column: Column) -> str:
     for place, finding in enumerate(findings):
         reference = "" if place else "reference "
         if finding.candidate_mean is not None and finding.reference_mean is not None:
-            part = f"{finding.candidate_mean:,.0f} words per text ({reference}{finding.reference_mean:,.0f})"
+            words = many(round(finding.candidate_mean), "word")
+            part = f"{words} per text ({reference}{finding.reference_mean:,.0f})"
         else:
             shares = f"{share(finding.candidate_share)} ({reference}{share(finding.reference_share)})"
             part = f"{'longer texts' if finding.kind == LENGTH else kind_words(finding)} {shares}"

@@ -22,6 +22,8 @@ from textassay.studies.planes import metric_of, rise_of
 
 # A sample is called collapsed when at least half of its texts repeat another one, beyond what real text does.
 COLLAPSED = 0.5
+# A sample of which at least this share is copied from the reference is a copy, whatever else differs.
+MOSTLY_COPIES = 0.5
 # If only a larger share than this could have been found, "no difference found" would mean next to nothing.
 TOO_FEW = 0.5
 # Samples of which the candidate has fewer of its word pairs in common with the reference may be in two languages or
@@ -133,7 +135,7 @@ def judge(
     if not is_significant(overall.adjusted, setting.level):
         return _nothing_found(overall, copies, setting, warnings)
     repeated = [*collapse, *_repetition(usable, tested=True)]
-    doubtful = doubtful or bool(warnings)
+    doubtful = doubtful or bool(warnings or copies)
     difference = _difference(overall, setting.level, doubtful=doubtful)
     comparable = [row for row in usable if row.reads_vectors] if case_differs else usable
     wording = [
@@ -148,7 +150,8 @@ def judge(
         *_copying(usable),
     ]
     is_collapsed = any(finding.kind == "collapsed" for finding in repeated)
-    decision = "collapsed" if is_collapsed else "differs"
+    is_copy = any(finding.value >= MOSTLY_COPIES for finding in copies)
+    decision = "collapsed" if is_collapsed else "copied" if is_copy else "differs"
     return Verdict.of(decision, *repeated, *copies, difference, details=details, cautions=warnings)
 
 
