@@ -226,6 +226,19 @@ class TestScreens:
         assert (True, True) not in found.values()
         assert found[23] == (False, True)
 
+    def test_what_stands_out_comes_before_reasons_of_candidates_in_which_nothing_does(self) -> None:
+        document = comparison(4)
+        rows = [
+            replace(row, stands_out=f"marked {at}", why=(f"why {at}",)) for at, row in enumerate(document.summary.rows)
+        ]
+        rows[0] = replace(rows[0], stands_out="")
+        document = replace(document, summary=replace(document.summary, rows=tuple(rows), ties=(), caveats=()))
+        whole = shown(document, width=80, height=40)
+        assert sum("why" in line for line in whole) == 4
+        less = shown(document, width=80, height=len(whole))
+        assert sum("marked" in line for line in less) == 3
+        assert not any("why 0" in line for line in less)
+
     def test_sections_without_room_beside_the_answer_leave_it_whole(self) -> None:
         document = comparison(3)
         gate = Section("gate", "Gate", (metric_table(tuple("abcdefgh")),) * 4, "screen")

@@ -175,8 +175,12 @@ def _summary(summary: Summary, width: int, room: int | None, *, whole: bool = Fa
     }
     if fits(n, caveats, whole_reasons):
         return _answer(summary, width, n, caveats, whole_reasons)
-    # One reason of each candidate, the second of each, and so on, as many as there is space for.
-    order = [row for depth in range(3) for row in shown if len(whole_reasons[row.candidate]) > depth]
+    # One reason of each candidate, the second of each, and so on, as many as there is space for; first of all one of
+    # each in which something stands out.
+    told = [row for row in shown if whole_reasons[row.candidate]]
+    first = [row for row in told if row.stands_out] or told
+    order = [*first, *(row for row in told if row not in first)]
+    order += [row for depth in (1, 2) for row in told if len(whole_reasons[row.candidate]) > depth]
 
     def kept(k: int) -> dict[int, list[str]]:
         counts = Counter(row.candidate for row in order[:k])
@@ -184,7 +188,7 @@ def _summary(summary: Summary, width: int, room: int | None, *, whole: bool = Fa
 
     most = _largest(0, len(order), lambda k: fits(n, caveats, kept(k)))
     # A reason of some candidates alone would look as if the others had none.
-    return _answer(summary, width, n, caveats, kept(most) if most >= sum(map(bool, whole_reasons.values())) else {})
+    return _answer(summary, width, n, caveats, kept(most) if most >= len(first) else {})
 
 
 def _largest(least: int, most: int, fits: Callable[[int], bool]) -> int:
