@@ -55,6 +55,8 @@ def test_several_samples() -> None:
     first, second = Sample.of(["a"], name="mle"), Sample.of(["b"], name="mle")
     assert named_candidates([first, second]) == {"mle": first, "mle (2)": second}
     assert named_candidates(first) == {"mle": first}
+    pairs = [("a.jsonl", "x"), ("b.jsonl", "x"), ("b.jsonl", "y")]
+    assert named_candidates(pairs) == {"a": pairs[0], "b": pairs[1], "y": pairs[2]}
     assert named_candidates([["a"], ("b",)]) == {"candidate 1": ["a"], "candidate 2": ("b",)}
     assert list(named_candidates([pd.Series(["a"]), first])) == ["candidate 1", "mle"]
     named = named_candidates([pd.Series(["a"], name="mle"), pl.Series("gan", ["a"]), ("x.csv", "text"), first])

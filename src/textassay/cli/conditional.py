@@ -21,6 +21,8 @@ def conditional(
     no_references: options.NoReferences = False,
     by: options.By = None,
     field: options.Field = None,
+    text: options.TextKind = "answer",
+    prompts_from: options.PromptsFrom = None,
     metrics: options.ItemMetrics = None,
     distance: options.Distance = None,
     tokenizer: options.Tokenizer = "plain",
@@ -58,19 +60,27 @@ def conditional(
     Such files may also have one text per record (prompt and text), or be those of known tools.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
+    from textassay.corpus.formats.record import checked_kind
     from textassay.corpus.item_set import read_items
     from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.conditional.study import conditional as run
 
     del max_input  # applied when it is parsed
     files = [items, *(candidates or [])]
-    read = [*files, tokenizer, encoder or "", document_frequencies or ""]
+    read = [*files, tokenizer, encoder or "", document_frequencies or "", prompts_from or ""]
     check_writable([json, csv, markdown, latex, bibtex, report], inputs=read)
     metric_names, distance_names = options.split(metrics), options.split(distance)
     with ProgressBar(quiet=quiet) as progress:
         progress.start("reading", 1)
         item_set = read_items(
-            items, candidates=candidates or [], encoding=encoding, needs_references=False, by=by, field=field
+            items,
+            candidates=candidates or [],
+            encoding=encoding,
+            needs_references=False,
+            by=by,
+            field=field,
+            text=checked_kind(text),
+            prompts_from=prompts_from,
         )
         progress.step(1)
         found = run(

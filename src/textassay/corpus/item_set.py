@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from textassay.corpus.arrays import I64
 from textassay.corpus.files import AnyPath, check_stdin_once, named_paths
 from textassay.corpus.formats.by_prompt import read_records_or_items, united
+from textassay.corpus.formats.record import TextKind, checked_kind
+from textassay.corpus.formats.requests import read_requests
 from textassay.corpus.hashed_ngrams import Sequences
 from textassay.corpus.item_files import ItemFile, Side, check_unique, joined, read_entries, system_of
 from textassay.corpus.printable import many, quoted
@@ -150,6 +152,8 @@ def read_items(
     needs_references: bool = True,
     by: str | None = None,
     field: str | None = None,
+    text: TextKind = "answer",
+    prompts_from: AnySource | None = None,
 ) -> ItemSet:
     """Read items: references, and candidates of one or more systems, for each input.
 
@@ -185,6 +189,8 @@ def read_items(
     by, field
         The fields of the system and of the text in such records; by default `model`, if there is one, and as for
         `read_sample`.
+    text, prompts_from
+        The answer or the reasoning of a model, and the requests of a batch, as for `read_sample`.
 
     Returns
     -------
@@ -204,7 +210,9 @@ def read_items(
     given = source.items if isinstance(source, ItemSet) else source
     read = partial(read_entries, encoding=encoding, notes=notes)
     if not needs_references:
-        read = partial(read_records_or_items, encoding=encoding, notes=notes, records=Wanted(field, None, by))
+        requests = None if prompts_from is None else read_requests(prompts_from)
+        records = Wanted(field, None, by, checked_kind(text), requests)
+        read = partial(read_records_or_items, encoding=encoding, notes=notes, records=records)
     base, called = read(given, side="references", name=name)
     side: Side = "references" if base.are_records else "candidates"
     systems = {system: read(value, side=side, name=system)[0] for system, value in further.items()}

@@ -376,7 +376,8 @@ def named_candidates(candidates: Any) -> dict[str, Any]:
     """Candidates by name; each value is what `read_sample` takes, or a `Sample`.
 
     A mapping has the names already. A path is one candidate with the name of its file, and a list of paths several. A
-    pair of a path and a field has the name of the field, and a column its own name. A list of samples, columns, pairs
+    pair of a path and a field has the name of the field (of the file, if other pairs have that field too), and a column
+    its own name. A list of samples, columns, pairs
     or lists is several. Anything else is the texts of one candidate, called "candidate": a list of strings, a data
     frame, a dataset, a list of records. No text is ever looked up as a file: a list
     of strings is a list of paths only if every one of them ends as a readable file does (`.txt`, `.jsonl.gz`, ...) or
@@ -486,9 +487,14 @@ def _own_name(value: Any, default: str) -> str:
 
 
 def _numbered(values: Sequence[Any]) -> dict[str, Any]:
-    """Samples, columns and pairs by name, anything else by number; a name that comes twice gets a number too."""
+    """Samples, columns and pairs by name, anything else by number; a name that comes twice gets a number too.
+
+    Pairs with the same field have the names of their files.
+    """
     named: dict[str, Any] = {}
-    for place, value in enumerate(values, 1):
-        name = _own_name(value, f"{ONE} {place}")
+    fields = [_with_field(value)[1] for value in values]
+    for place, (value, field) in enumerate(zip(values, fields, strict=True), 1):
+        is_shared = field is not None and fields.count(field) > 1
+        name = name_of(os.fsdecode(value[0])) if is_shared else _own_name(value, f"{ONE} {place}")
         named[unused_name(name, named)] = value
     return named

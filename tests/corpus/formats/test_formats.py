@@ -328,6 +328,19 @@ def test_scores_that_are_no_numbers_do_not_matter(name: str, tmp_path: Path) -> 
     assert read_sample(path).texts.to_pylist() == ["A cat.", "A dog."]
 
 
+def test_reasoning_and_prompts_of_requests_by_prompt() -> None:
+    asked = [{"custom_id": "a", "body": {"prompt": "QA"}}]
+    output = [batch("a", *(choice(f"A {n}.", reasoning_content=f"R {n}.") for n in range(2)))]
+    kinds: list[tuple[TextKind, str]] = [("answer", "A"), ("reasoning", "R")]
+    for text, letter in kinds:
+        (item,) = read_items(output, needs_references=False, text=text, prompts_from=asked).items
+        assert (item.id, item.prompt, item.candidates) == ("a", "QA", {"gpt-4o": (f"{letter} 0.", f"{letter} 1.")})
+    written = [{"prompt": "Q", "candidates": ["A", "B"]}]
+    assert "no prompts of requests joined" in read_items(written, needs_references=False, prompts_from=asked).notes[0]
+    with pytest.raises(InputError, match="items, which do not tell reasoning from answers"):
+        read_items(written, needs_references=False, text="reasoning")
+
+
 def test_references_beside_the_texts_of_a_tool_do_not_make_items() -> None:
     items = read_items(EXAMPLES["Ragas"].records, needs_references=False).items
     assert [item.candidates for item in items] == [{"items": ("A cat.", "A", "B")}]

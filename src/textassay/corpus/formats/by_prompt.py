@@ -27,7 +27,7 @@ from textassay.corpus.printable import many, quoted
 from textassay.corpus.readers import opened_rows
 from textassay.corpus.rows import MODEL, Found, Rows, Wanted
 from textassay.corpus.tables import AnySource, Opened, OpenTable
-from textassay.errors import InputError
+from textassay.errors import InputError, Setting
 
 
 def read_records_or_items(
@@ -42,6 +42,11 @@ def read_records_or_items(
     opened = replace(opened, tables=chain(first, opened.tables))
     # A file without records is refused by the reader of items.
     if not records.names and all(not table.head.fields or _is_of_items(table) for table in first):
+        if records.kind != "answer":
+            seen = f"{opened.where}: items, which do not tell reasoning from answers; "
+            raise InputError(seen, Setting("text", records.kind), " is for the files of known tools")
+        if records.prompts is not None:
+            notes["no prompts of requests joined: not the file of a known tool"] = 1
         return item_file(opened, side=side), opened.name
     return _record_file(opened, records, first, notes), opened.name
 

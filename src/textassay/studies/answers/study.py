@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from textassay.corpus.formats.record import TextKind
 from textassay.corpus.item_set import Item, ItemSet, read_items
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.sample import Sample, as_text_array, digest_of
+from textassay.corpus.tables import AnySource
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.encoders.base import Encoder
 from textassay.encoders.given_prompt import GivenPrompt, reads_prompts, with_prompt
@@ -57,6 +59,8 @@ def answers(
     *,
     by: str | None = None,
     field: str | None = None,
+    text: TextKind = "answer",
+    prompts_from: AnySource | None = None,
     metrics: str | Sequence[str] = (),
     tokenizer: str = "words",
     encoder: str | Encoder | None = None,
@@ -77,6 +81,8 @@ def answers(
         The field of the system of a text. By default what a known tool has as the system, or the field `model`.
     field
         The field of the texts, as for `read_sample`.
+    text, prompts_from
+        The answer or the reasoning of a model, and the requests of a batch, as for `read_sample`.
     metrics
         Metrics that describe one sample, such as `"meanings:similarity=0.7,distinct:n=3"`. By default `meanings`,
         `wordings`, `distinct:n=2`, `self_bleu:n=4`, `vendi` and `dissimilarity`; without an encoder those that need
@@ -103,7 +109,7 @@ def answers(
     plan = Plan(level, n_resamples, seed).checked()
     workers = get_engine(engine)
     progress = told(progress)
-    chosen = read_items(items, needs_references=False, by=by, field=field)
+    chosen = read_items(items, needs_references=False, by=by, field=field, text=text, prompts_from=prompts_from)
     named = listed(metrics)
     requests = _requests(named)
     choice = choose(requests, encoder, named=metric_names(named), families=())
@@ -166,7 +172,7 @@ def _sizes(items: ItemSet) -> tuple[dict[str, int], list[str]]:
             uneven.append(item.id)
     if not sizes:
         seen = f"{shortened(items.name)}: no references, and one answer to each of {many(len(items), 'prompt')}"
-        raise InputError(f"{seen}; wanted several answers per prompt, or a field 'references'")
+        raise InputError(f"{seen}; wanted several answers per prompt in a file or a pattern, or a field 'references'")
     notes = []
     if single:
         notes.append(f"a single answer of a system to {_named(single)}, which is not measured")
