@@ -7,6 +7,7 @@ _OPTIONS = {
     "distances": "--distance",
     "families": "--family",
     "leave_out_flagged": "--without-flagged",
+    "margins": "--margin",
     "n_draws": "--draws",
     "n_items": "--items",
     "n_points": "--points",

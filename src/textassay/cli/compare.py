@@ -186,4 +186,5 @@ def compare(
         why=why,
         also=gate_outputs.junit_output(comparison, junit),
     )
-    gate_outputs.finish(comparison, summary)
+    takes_stdout = "-" in (json, csv, markdown, latex, bibtex, junit)
+    gate_outputs.finish(comparison, summary, to_stdout=not takes_stdout)

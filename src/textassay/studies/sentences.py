@@ -250,8 +250,8 @@ def _texts_to_decide(f: "Finding") -> str:
     if math.isfinite(needed):
         advice = f"about {round_number(needed):,} {unit}s per sample would decide"
     elif math.isfinite(fewest) or f.condition == "contaminant not found":
-        most = max(f.n, default=0)
-        more = f"at least {round_number(fewest):,} {unit}s per sample are needed to pass, and " if fewest > most else ""
+        least = f"at least {round_number(fewest):,} {unit}s per sample are needed to pass, and "
+        more = least if fewest > min(f.n, default=0) else ""
         advice = f"{more}how many would decide is not known: with so few it does not clearly find them"
     else:
         advice = f"no number of {unit}s is likely to decide: the estimate is at the margin"
@@ -648,6 +648,10 @@ SENTENCES: "Mapping[str, str | Callable[[Finding], str]]" = {
     "no change": lambda f: (
         f"no change found in {many(f.n[1], 'metric')} over {many(f.n[0], 'run')} ({cited_p(f.adjusted_p)}"
         " for the clearest one)"
+    ),
+    "not in all runs": lambda f: (
+        f"not followed: {listed_some([shortened(name, 40) for name in f.names], _MOST_NAMED)}, which not all runs have"
+        f" (missing in {shortened(f.text, 120)})"
     ),
     "untested series": lambda f: (
         f"not tested: {listed_some([shortened(name, 40) for name in f.names], _MOST_NAMED)} ({shortened(f.text, 120)})"

@@ -1,5 +1,6 @@
 """Gates on the command line: exit codes, and outputs that cannot be written."""
 
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -158,6 +159,23 @@ def test_outputs_without_a_gate_or_outside_of_a_build_are_refused(
     found = gate(real, model, "--github", "--fail-on", "collapsed")
     assert found.returncode == 2
     assert "the step summary cannot be written" in found.stderr
+
+
+def test_annotations_leave_an_output_on_standard_output_whole(
+    gate: Command, texts: Callable[[str, list[str]], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real, model = texts("real.txt", corpus(1, 60)), texts("model.txt", corpus(3, 6) * 10)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    found = gate(real, model, "--github", "--fail-on", "collapsed", "--json", "-")
+    assert json.loads(found.stdout)["gate"]["decision"] == "fail"
+    assert "::error title=" in found.stderr
+
+
+def test_rules_that_name_nothing_are_refused(gate: Command, texts: Callable[[str, list[str]], str]) -> None:
+    """An empty variable of a build must not turn the gate off."""
+    real, model = texts("real.txt", corpus(1, 60)), texts("model.txt", corpus(2, 60))
+    assert_refused(gate(real, model, "--fail-on", ""), "--fail-on without a rule; wanted any of differs")
+    assert_refused(gate(real, model, "--margin", "cnd-2=0.1"), "--margin given without a baseline")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -105,6 +105,16 @@ def test_the_candidates_of_one_file_are_runs() -> None:
         history([several, several], candidate="other")
 
 
+def test_a_metric_that_a_run_lacks_is_named_on_the_first_screen() -> None:
+    runs = {"run-1": comparison(1), "run-2": comparison(2), "run-3": comparison(3, metrics="cnd")}
+    made = history(runs)
+    assert made.labels == ("cnd-2",)
+    shown = " ".join(str(made).split())
+    assert "! Not followed: " in shown
+    assert "which not all runs have (missing in run-3)" in shown
+    assert "Not followed" not in str(history(runs, metrics="cnd-2"))
+
+
 def test_chosen_metrics_are_corrected_for_alone() -> None:
     runs = {f"run-{run}": comparison(run) for run in range(1, 9)}
     alone = history(runs, metrics="cnd-2")

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -31,8 +31,10 @@ def rules_of(
 ) -> "GateRules":
     """The rules that the options state; an error if there are none and an output needs one."""
     from textassay.cli import options
-    from textassay.studies.gate.rules import GateRules, margins_of
+    from textassay.studies.gate.rules import FAILURES, GateRules, margins_of
 
+    if fail_on is not None and not options.split(fail_on):
+        raise InputError(f"--fail-on without a rule; wanted any of {', '.join(FAILURES)}")
     rules = GateRules(
         max_separable=max_separable,
         contaminant=contaminant,
@@ -55,12 +57,15 @@ def junit_output(found: "Comparison", target: str | None) -> "list[Output]":
     return [] if gate is None else [(target, lambda: junit(gate))]
 
 
-def finish(found: "Comparison", summary: str | None) -> None:
-    """Write the step summary if it is wanted, and end with the exit code of the gate if there is one."""
+def finish(found: "Comparison", summary: str | None, *, to_stdout: bool) -> None:
+    """Write the step summary if it is wanted, and end with the exit code of the gate if there is one.
+
+    Annotations go to standard error where an output has standard output for itself.
+    """
     if found.gate is None:
         return
     if summary is not None:
-        write_for_github(found, summary)
+        write_for_github(found, summary, sys.stdout if to_stdout else sys.stderr)
     raise typer.Exit(found.gate.exit_code)
 
 
@@ -74,7 +79,7 @@ def summary_file(*, wanted: bool) -> str | None:
     return found
 
 
-def write_for_github(found: "Comparison", summary: str) -> None:
+def write_for_github(found: "Comparison", summary: str, stream: TextIO) -> None:
     """Append the decision to the step summary, and print an annotation for each rule that is not kept."""
     from textassay.report.markdown import text
     from textassay.studies.gate.document import gate_document
@@ -86,7 +91,7 @@ def write_for_github(found: "Comparison", summary: str) -> None:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{summary}: the step summary cannot be written ({reason})") from None
-    sys.stdout.write("".join(f"{line}\n" for line in annotations(found.gate)))
+    stream.write("".join(f"{line}\n" for line in annotations(found.gate)))
 
 
 def annotations(gate: "Gate") -> Sequence[str]:

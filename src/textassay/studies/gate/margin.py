@@ -11,9 +11,9 @@ of a candidate is then
 .. math:: \mathrm{high} = e \, U / S_e
 
 with e at the margin. So the gate passes if U is below what the classifier separates of texts that are contaminated at
-the margin: texts with at least this share of the contaminant pass in at most 5 % of samples (at level 95 %), and so
-does every other candidate of which the classifier would separate as much. The noise of :math:`S_e`, which comes from a
-limited number of runs, widens U.
+the margin: texts with at least this share of the contaminant, the others distributed like the reference, pass in at
+most 5 % of samples (at level 95 %), and so does every other candidate of which the classifier would separate as much.
+The noise of :math:`S_e`, which comes from a limited number of runs, widens U.
 
 The texts of a run are those of both samples, exchanged as for the overall test. If the candidate is distributed like
 the reference, they are texts of the reference. If it is not, both sides of a run have the difference in equal parts,

@@ -39,6 +39,9 @@ from textassay.studies.sentences import sentence_of
 # The most texts at an axis, and rows of the summary.
 _MOST_TICKS, _MOST_ROWS = 8, 12
 
+# Findings that are shown below the changes: what was not tested, and what is not followed.
+_CAUTIONS = ("untested series", "not in all runs")
+
 
 def document(found: History) -> Document:
     """What a history states."""
@@ -79,7 +82,7 @@ def _reading(found: History) -> tuple[str, ...]:
 def _summary(found: History) -> Summary:
     first, *others = found.verdict.findings
     order = _ordered(found)
-    cautions = [finding for finding in others if finding.kind == "untested series"]
+    cautions = [finding for finding in others if finding.kind in _CAUTIONS]
     return Summary(
         question="When did a metric change?",
         context=f"{many(len(found.runs), 'run')} from {shortened(found.names[0], 40)} to"

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from textassay.corpus.printable import listed
 from textassay.corpus.sample import stream
 from textassay.errors import InputError, Setting
 from textassay.inference.plan import Plan
@@ -68,7 +67,7 @@ def history(
     """
     Plan(level, 999, seed).checked()
     found, ordered = read_runs(results, candidate=candidate, order=order)
-    labels, notes = _labels(found, metrics)
+    labels, missing = _labels(found, metrics)
     real = _by_label(found[-1].comparison.labels, found[-1].comparison.real.results)
     runs = [_run(each, labels) for each in found]
     changes = tuple(
@@ -95,10 +94,10 @@ def history(
         reference=Source(reference.name, reference.n, reference.digest),
         real=tuple(real[label] for label in labels),
         order=ordered,
-        verdict=judge(changes, tuple(run.name for run in runs), level),
+        verdict=judge(changes, tuple(run.name for run in runs), level, missing=missing),
         level=level,
         labels=labels,
-        notes=notes,
+        notes=(),
         settings={**settings, **settings_of(Plan(level, 0, seed), seed=seed)},
     )
 
@@ -107,8 +106,8 @@ def _by_label(labels: Sequence[str], results: Sequence[Result]) -> dict[str, Res
     return dict(zip(labels, results, strict=True))
 
 
-def _labels(found: Sequence[Found], metrics: str | Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The metrics that every run has, or those that were asked for, and a note on what is left out."""
+def _labels(found: Sequence[Found], metrics: str | Sequence[str]) -> tuple[tuple[str, ...], dict[str, list[str]]]:
+    """The metrics that every run has, or those that were asked for; and the runs that lack any other one."""
     known = dict.fromkeys(label for each in found for label in each.comparison.labels)
     common = [label for label in known if all(label in each.comparison.labels for each in found)]
     wanted = [name.strip() for name in (metrics.split(",") if isinstance(metrics, str) else metrics) if name.strip()]
@@ -117,9 +116,12 @@ def _labels(found: Sequence[Found], metrics: str | Sequence[str]) -> tuple[tuple
             raise InputError(f"no metric {name!r:.60} in all runs; wanted any of {', '.join(common) or 'none'}")
     if not common:
         raise InputError("no metric that all runs have; wanted comparisons with the same metrics")
+    if wanted:
+        return tuple(dict.fromkeys(wanted)), {}
     left_out = [label for label in known if label not in common]
-    notes = (f"left out, because not all runs have them: {listed(left_out)}",) if left_out and not wanted else ()
-    return tuple(dict.fromkeys(wanted)) or tuple(common), notes
+    return tuple(common), {
+        label: [each.name for each in found if label not in each.comparison.labels] for label in left_out
+    }
 
 
 def _run(found: Found, labels: Sequence[str]) -> Run:

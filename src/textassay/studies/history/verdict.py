@@ -1,14 +1,20 @@
 """The verdict of a history: the first change, which other metrics changed, and what could not be tested."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from textassay.corpus.printable import listed
 from textassay.studies.finding import Finding, Verdict
 from textassay.studies.history.change_points import smallest_p
 from textassay.studies.history.result import CHANGED, UNTESTED, Change
 
 
-def judge(changes: Sequence[Change], runs: Sequence[str], level: float) -> Verdict:
-    """What the series show together; `runs` are the names of the runs in order."""
+def judge(
+    changes: Sequence[Change], runs: Sequence[str], level: float, *, missing: Mapping[str, Sequence[str]]
+) -> Verdict:
+    """What the series show together; `runs` are the names of the runs in order.
+
+    `missing` are the runs that lack a metric, by its label: a metric that one run lacks is not followed.
+    """
     order = {name: index for index, name in enumerate(runs)}
     changed = sorted(
         (change for change in changes if change.decision == CHANGED),
@@ -21,6 +27,9 @@ def judge(changes: Sequence[Change], runs: Sequence[str], level: float) -> Verdi
         Finding("untested series", names=tuple(one.label for one in untested if one.reason == reason), text=reason)
         for reason in reasons
     ]
+    if missing:
+        lacking = list(dict.fromkeys(name for names in missing.values() for name in names))
+        cautions.append(Finding("not in all runs", names=tuple(missing), text=listed(lacking)))
     if not changed:
         least = min((change.adjusted_p for change in tested), default=1.0)
         n = (len(runs), len(tested))
