@@ -32,6 +32,7 @@ from textassay.document.blocks import (
 )
 from textassay.report.html import MOST_BYTES, page, say
 from textassay.report.notebook import fragment
+from textassay.report.tones import TONES, tone_of_decision
 
 HOSTILE = document_of(hostile_texts())
 UNIQUE = document_of(unique_words())
@@ -221,6 +222,12 @@ def test_decimal_points_are_below_each_other() -> None:
     rows = [replace(row, cells=(Cell(text, 1.0),)) for row, text in zip(shown.summary.rows, ("0.25", "3"), strict=True)]
     summary = replace(shown.summary, columns=("value",), rows=tuple(rows))
     assert '3<span class="pad" aria-hidden="true">\u2008\u2007\u2007</span>' in page(replace(shown, summary=summary))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_verdict_has_a_word_a_colour_and_a_shape(name: str) -> None:
+    for row in document(name).summary.rows:
+        assert not row.decision or tone_of_decision(row.decision, row.grade) in TONES.values()
 
 
 # In a browser.

@@ -29,6 +29,7 @@ TONES = {
     "untested": Tone("not tested", "?", "dim", "t-untested"),
     "compatible": Tone("compatible", "=", "green", "t-same"),
     "incompatible": Tone("incompatible", "≠", "yellow", "t-differs"),
+    "planned": Tone("planned", "=", "green", "t-same"),
     "undecided": Tone("not decided", "?", "dim", "t-untested"),
     "finds all": Tone("finds all", "=", "green", "t-same"),
     "misses some": Tone("misses some", "≠", "yellow", "t-differs"),

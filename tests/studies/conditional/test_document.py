@@ -132,6 +132,16 @@ class TestSummary:
         assert shares[first.name] == "–"
         assert shares[second.name].endswith("%")
 
+    def test_the_picture_is_the_metric_where_no_item_was_tested(self) -> None:
+        found = conditional()
+        one = [replace(item, miss=replace(item.miss, kind="collapsed")) for item in found.systems[0].items]
+        none = [replace(item, miss=replace(item.miss, kind="untested")) for item in found.systems[1].items]
+        systems = [replace(s, items=tuple(items)) for s, items in zip(found.systems, (one, none), strict=True)]
+        pictures = [document(each).summary.picture for each in (found, replace(found, systems=tuple(systems)))]
+        titles = [picture.title for picture in pictures if picture is not None]
+        assert titles[0] == "How the items differ"
+        assert titles[1].startswith("trm meteor")
+
     def test_neighbours_that_do_not_differ_are_named(self) -> None:
         found = conditional()
         assert document(found).summary.ties == ()

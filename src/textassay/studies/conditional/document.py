@@ -269,10 +269,14 @@ def _ties(found: Conditional, rows: Sequence[SummaryRow], index: int | None) -> 
 
 
 def _picture(found: Conditional, order: Sequence[int], index: int | None) -> Plot | None:
-    """The kinds of items of each system in this order; the metric that ranks them where no item could be tested."""
-    if any(item.miss.kind != "untested" for system in found.systems for item in system.items):
-        return kinds_plot([found.systems[place] for place in order])
-    return None if index is None else metric_plot(found, index)
+    """The kinds of items of each system in this order; the metric that ranks them where no item could be tested.
+
+    That all candidates of an item are one text is seen without a test.
+    """
+    kinds = {item.miss.kind for system in found.systems for item in system.items}
+    if index is not None and kinds <= {"untested", "collapsed"}:
+        return metric_plot(found, index)
+    return kinds_plot([found.systems[place] for place in order]) if kinds - {"untested"} else None
 
 
 def _sizes(found: Conditional) -> str:
