@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from textassay import compare
+from textassay import compare, huse
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.errors import InputError
@@ -22,6 +22,15 @@ def test_choices_and_items_of_a_survey(tmp_path: Path) -> None:
         page_wording(str(tmp_path / "t.toml"), title=None, text_name="text", context_name="context", with_context=False)
     with pytest.raises(InputError, match=r"^1 item, but none to rate"):
         check_items(Study("T", "", "Q", ""), [SurveyItem("a", "check", "one", expected=1)])
+
+
+def test_one_item_that_is_left_out() -> None:
+    rated = [
+        {"item": str(n), "text": f"t {n}", "source": source, "rater": "r", "rating": 1 + n % 3, "log_prob": -1.0 - n}
+        for n, source in enumerate(["human"] * 12 + ["model"] * 11)
+    ]
+    found = huse(rated, n_resamples=0)
+    assert any("12 human items and 11 items of the other source: 1 was left out" in note for note in found.notes)
 
 
 def test_a_baseline_of_one_text_each() -> None:

@@ -371,7 +371,8 @@ EXAMPLES: dict[str, Example] = {
             batch("g", response=None, error={"code": "x"}),
             batch("a", choice("A cat.")),
             batch(
-                "h", response={"status_code": 200, "body": json.dumps({"model": "gpt-4o", "choices": [choice("In.")]})}
+                "h",
+                response={"status_code": "200", "body": json.dumps({"model": "gpt-4o", "choices": [choice("In.")]})},
             ),
         ],
         ["A dog.", "A cow.", "A cat.", "I can't.", "In."],

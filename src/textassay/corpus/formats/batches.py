@@ -23,7 +23,7 @@ def _read_openai(records: Iterator[Raw], reading: Reading) -> Iterator[Record]:
         identity = label(raw.get("custom_id"))
         status = at(raw, "response", "status_code")
         body = from_json(at(raw, "response", "body"))
-        failed = raw.get("error") or at(body, "error") or status not in (None, 200)
+        failed = raw.get("error") or at(body, "error") or label(status) not in (None, "200")
         if failed or not isinstance(body, Mapping):
             yield Record(prompt_id=identity, error="error")
         else:

@@ -344,8 +344,8 @@ def balanced(rated: RatedItems, *, seed: int) -> RatedItems:
         return rated
     left_out = _least_needed(rated.items, more, excess, seed)
     note = (
-        f"{len(more):,} {name} items and {len(fewer):,} items of the other source: {excess:,} were left out at random, "
-        "items without a counterpart first"
+        f"{many(len(more), f'{name} item')} and {many(len(fewer), 'item')} of the other source: {excess:,} "
+        f"{'was' if excess == 1 else 'were'} left out at random, items without a counterpart first"
     )
     # Ordered again, because raters are ordered by the ratings that are left.
     cut = in_one_order(only_items(rated, lambda index: index not in left_out))
