@@ -27,10 +27,10 @@ def test_choices_and_items_of_a_survey(tmp_path: Path) -> None:
 def test_one_item_that_is_left_out() -> None:
     rated = [
         {"item": str(n), "text": f"t {n}", "source": source, "rater": "r", "rating": 1 + n % 3, "log_prob": -1.0 - n}
-        for n, source in enumerate(["human"] * 12 + ["model"] * 11)
+        for n, source in enumerate(["human"] * 21 + ["model"] * 20)
     ]
     found = huse(rated, n_resamples=0)
-    assert any("12 human items and 11 items of the other source: 1 was left out" in note for note in found.notes)
+    assert any("21 human items and 20 items of the other source: 1 was left out" in note for note in found.notes)
 
 
 def test_a_baseline_of_one_text_each() -> None:
