@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from textassay.inference.intervals import Replicates, different_texts, fewest_te
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
 from textassay.inference.result import Result
-from textassay.metrics.registry import parse_requests
+from textassay.metrics.interval_methods import INTERVAL_METHODS
+from textassay.metrics.registry import find_metric, parse_requests
 from textassay.metrics.views import Material, Settings
 
 F64 = NDArray[np.float64]
@@ -87,8 +89,8 @@ def test_texts_that_repeat_count_for_less() -> None:
 
     assert counted(sentences(20, 1)) == counted(sentences(20, 1) * 2) == 20
     assert counted([*sentences(30, 1), *sentences(1, 3) * 30]) == pytest.approx(60**2 / (30 + 30**2))
-    assert fewest_texts("jackknife") == fewest_texts("jackknife:different-texts") == 20
-    assert fewest_texts("jackknife:fixed-clusters:logit") == 50
+    names = ("jackknife", "jackknife:different-texts", "jackknife:fixed-clusters:logit")
+    assert [fewest_texts(INTERVAL_METHODS[name]) for name in names] == [20, 20, 50]
 
 
 @pytest.mark.parametrize(("different", "given"), [(19, False), (20, True)])
@@ -199,3 +201,8 @@ def test_a_value_that_one_text_decides_has_no_interval() -> None:
     both = compare(others, {"x": table}, metrics="cnd", n_resamples=19)
     assert any(note.startswith("x: cnd-2: no interval") for note in both.notes)
     assert type(both).from_json(both.to_json()) == both
+
+
+def test_a_metric_names_a_known_method() -> None:
+    with pytest.raises(TypeError, match="cr: no interval method 'jackknif'; wanted jackknife, "):
+        replace(find_metric("cr"), interval="jackknif")

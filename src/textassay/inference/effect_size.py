@@ -14,7 +14,7 @@ from scipy.special import ndtri, stdtrit
 from textassay.inference.intervals import CROSS_FITTED
 from textassay.inference.measure import measure
 from textassay.inference.plan import Plan
-from textassay.metrics.learned.separable import SEPARABLE
+from textassay.metrics.interval_methods import NEWCOMBE
 from textassay.metrics.registry import parse_requests
 from textassay.metrics.views import Material
 
@@ -87,7 +87,7 @@ def separable_share(candidate: Material, reference: Material, *, plan: Plan) -> 
         estimate=found.estimate if known else None,
         low=found.interval.low if found.interval is not None else None,
         level=plan.level,
-        method=SEPARABLE,
+        method=NEWCOMBE,
         grade=None,
         detectable=detectable_share(*_units(roles), level=plan.level) if known else None,
         undefined=found.undefined,

@@ -23,7 +23,7 @@ from textassay.corpus.arrays import F64
 from textassay.corpus.sample import stream
 from textassay.inference.plan import Progress
 from textassay.inference.result import Interval
-from textassay.metrics.learned.separable import SEPARABLE
+from textassay.metrics.interval_methods import BINOMIAL, MODIFIED_WILSON, NEWCOMBE, PLAIN_JACKKNIFE, IntervalMethod
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool, Resamples
 
@@ -32,8 +32,6 @@ MOST_GROUPS = 20
 FEWEST_TEXTS = 20
 # With the clusters of so few texts held, intervals cover too rarely (measured: 83 to 89 % at 40 texts, 96 % at 60).
 _FEWEST_IN_CLUSTERS = 50
-# Intervals by methods with one of these additions also need this many different texts.
-_NEED_DIFFERENT_TEXTS = {"different-texts", "fixed-clusters", "wide-balls"}
 # Values that differ by less than this share of themselves differ by rounding only.
 _ROUNDING = 1e-12
 # A value that one fold changes by this share of itself, and with it this share of the variance, rests on that fold.
@@ -78,9 +76,9 @@ class Spread:
     freedom: float
 
 
-def fewest_texts(method: str | None) -> int:
+def fewest_texts(method: IntervalMethod | None) -> int:
     """The fewest texts a sample needs for an interval by this method."""
-    return _FEWEST_IN_CLUSTERS if method == "jackknife:fixed-clusters:logit" else FEWEST_TEXTS
+    return _FEWEST_IN_CLUSTERS if method is not None and method.fixed == "clusters" else FEWEST_TEXTS
 
 
 def group_labels(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -150,7 +148,8 @@ def _has_different_texts(request: Request, pool: Pool) -> bool:
     A value that depends on how a few texts match the other sample jumps with single texts, and a jackknife does not
     show a jump that did not happen (measured: 72 to 89 % covered where the texts count as 9 different ones).
     """
-    if not _NEED_DIFFERENT_TEXTS & set((request.metric.interval or "").split(":")):
+    method = request.metric.interval_method
+    if method is None or not method.needs_different_texts:
         return True
     return all(different_texts(part) >= FEWEST_TEXTS for part in pool.parts[: len(request.metric.roles)])
 
@@ -279,7 +278,6 @@ _WIDE_BALLS = 1.2
 
 
 # The interval and the test of a classifier's accuracy on a held-out part with as many texts of both samples.
-BINOMIAL = "binomial:held-out"
 
 
 def accuracy_interval(parts: Mapping[str, float], level: float) -> Interval:
@@ -334,7 +332,7 @@ def separable_interval(parts: Mapping[str, float], level: float) -> Interval:
     """
     down, _ = separable_margins(parts, level)
     low = parts["candidate_rate"] - parts["reference_rate"] - down
-    return Interval(min(max(low, 0.0), 1.0), 1.0, level, SEPARABLE)
+    return Interval(min(max(low, 0.0), 1.0), 1.0, level, NEWCOMBE)
 
 
 def separable_margins(parts: Mapping[str, float], level: float) -> tuple[float, float]:
@@ -362,24 +360,23 @@ def interval(
     texts; `jackknife+wilson` spans both, for shares of texts that repeat each other: few duplicates, or none, tell a
     jackknife nothing.
     """
-    method = request.metric.interval
+    method = request.metric.interval_method
     if method is None:
         return None
-    if method == "wilson:modified":
-        return Interval(*modified_wilson(estimate, n, level), level, method)
+    if method.name == MODIFIED_WILSON:
+        return Interval(*modified_wilson(estimate, n, level), level, method.name)
     limits = _limits(method, estimate, replicates.get(request), n=n, level=level)
-    spans_wilson = method.startswith("jackknife+wilson")
     if rests_on_one_fold(request, estimate, replicates):
         return None
     # If nothing varied, there is no jackknife interval: one of width 0 would claim certainty.
-    if limits is None or (limits[0] == limits[1] and not spans_wilson):
+    if limits is None or (limits[0] == limits[1] and not method.spans_wilson):
         return None
     low, high = request.bounds
     low, high = max(limits[0], low), min(limits[1], high)
-    if spans_wilson:
+    if method.spans_wilson:
         share_low, share_high = wilson(estimate, n / _TEXTS_A_PAIR, level)
         low, high = min(low, share_low), max(high, share_high)
-    return Interval(low, high, level, method)
+    return Interval(low, high, level, method.name)
 
 
 def rests_on_one_fold(request: Request, estimate: float, replicates: Mapping[Request, Replicates]) -> bool:
@@ -390,7 +387,7 @@ def rests_on_one_fold(request: Request, estimate: float, replicates: Mapping[Req
     """
     found = replicates.get(request)
     # Clusters and balls have methods of their own, and jump with single texts anyway.
-    if request.metric.interval != "jackknife" or found is None:
+    if request.metric.interval != PLAIN_JACKKNIFE or found is None:
         return False
     if not all(np.isfinite(values).all() for values in found.by_sample):
         return False
@@ -401,21 +398,20 @@ def rests_on_one_fold(request: Request, estimate: float, replicates: Mapping[Req
 
 
 def _limits(
-    method: str, estimate: float, replicates: Replicates | None, *, n: int, level: float
+    method: IntervalMethod, estimate: float, replicates: Replicates | None, *, n: int, level: float
 ) -> tuple[float, float] | None:
     """The jackknife's limits, before they are cut at the metric's bounds.
 
-    `jackknife:fixed-clusters:logit` works on the scale of log(value / (1 - value)), where the spread of values near 0
-    and 1 depends less on the value, and is wider in small samples, because other texts make other clusters. Methods
-    that end with `wide-balls` are wider by a fifth.
+    A method on logits works on the scale of log(value / (1 - value)), where the spread of values near 0 and 1 depends
+    less on the value, and is wider in small samples, because other texts make other clusters.
     """
     half = _half_width(replicates, level)
     if replicates is None or half is None:
         return None
-    if method.endswith(":wide-balls"):
+    if method.is_wider:
         half *= _WIDE_BALLS
     inside = all(0 < value < 1 for value in (estimate, *np.concatenate(replicates.by_sample).tolist()))
-    if half == 0 or method != "jackknife:fixed-clusters:logit" or not inside:
+    if half == 0 or not method.on_logits or not inside:
         return estimate - half, estimate + half
     moved = _half_width(replace(replicates, by_sample=tuple(map(logit, replicates.by_sample))), level)
     assert moved is not None

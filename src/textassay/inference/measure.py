@@ -10,7 +10,6 @@ import numpy as np
 
 from textassay.corpus.arrays import F64, I64
 from textassay.inference.intervals import (
-    BINOMIAL,
     ONE_FOLD,
     Replicates,
     accuracy_interval,
@@ -44,7 +43,7 @@ from textassay.inference.result import (
     setting_fields,
     signature,
 )
-from textassay.metrics.learned.separable import SEPARABLE
+from textassay.metrics.interval_methods import BINOMIAL, NEWCOMBE
 from textassay.metrics.registry import Request
 from textassay.metrics.views import Material, Pool
 
@@ -213,7 +212,7 @@ def _why_not(request: Request, roles: Mapping[str, Material]) -> str | None:
 
 
 def _enough_texts(request: Request, roles: Mapping[str, Material]) -> bool:
-    needed = fewest_texts(request.metric.interval)
+    needed = fewest_texts(request.metric.interval_method)
     return all(roles[role].sample.count_independent() >= needed for role in request.metric.roles if role in roles)
 
 
@@ -263,7 +262,7 @@ def _interval(
     replicates: Mapping[Request, Replicates],
     roles: Mapping[str, Material],
 ) -> Interval | None:
-    if request.metric.interval == SEPARABLE:
+    if request.metric.interval == NEWCOMBE:
         return separable_interval(point.parts, plan.level)
     if request.metric.interval != BINOMIAL:
         return interval(request, point.estimate, n=few, level=plan.level, replicates=replicates)

@@ -366,9 +366,12 @@ def permutation_tests(
     )
 
 
+_PERMUTATIONS = ("permutation", "permutation:first-order", "permutation:second-order")
+
+
 def is_permutation(test: str | None) -> bool:
     """True for this test and its variants: `permutation:second-order` tests an expansion of the metric."""
-    return test is not None and test.partition(":")[0] == "permutation"
+    return test in _PERMUTATIONS
 
 
 def _is_one_sided(request: Request) -> bool:

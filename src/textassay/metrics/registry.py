@@ -19,6 +19,7 @@ from textassay.corpus.printable import shortened
 from textassay.corpus.values import is_whole
 from textassay.errors import InputError, Setting
 from textassay.metrics.effects import check_effect
+from textassay.metrics.interval_methods import INTERVAL_METHODS, IntervalMethod
 from textassay.metrics.items.item_pool import ItemPool
 from textassay.metrics.ratings.rating_view import Ratings
 from textassay.metrics.views import needs_encoder
@@ -85,11 +86,10 @@ class Metric:
     options: Mapping[str, Option] = field(default_factory=dict)
     variants: dict[tuple[str, str], "Metric"] = field(default_factory=dict)
     # Follow from the fields above: whether it compares a candidate with a reference (or describes one sample), whether
-    # it reads sentence vectors, whether its interval is a delete-a-group jackknife (what follows a colon in the name of
-    # the method names what was held fixed), and the first line of its docstring.
+    # it reads sentence vectors, the method of its interval, and the first line of its docstring.
     compares: bool = field(init=False)
     reads_vectors: bool = field(init=False)
-    jackknifed: bool = field(init=False)
+    interval_method: IntervalMethod | None = field(init=False)
     summary: str = field(init=False)
 
     def under(self, options: Mapping[str, Any]) -> "Metric":
@@ -110,9 +110,16 @@ class Metric:
     def __post_init__(self) -> None:
         object.__setattr__(self, "compares", "reference" in self.roles)
         object.__setattr__(self, "reads_vectors", any(map(needs_encoder, self.views)))
-        method = (self.interval or "").partition(":")[0]
-        object.__setattr__(self, "jackknifed", method in ("jackknife", "jackknife+wilson"))
+        if self.interval is not None and self.interval not in INTERVAL_METHODS:
+            raise TypeError(f"{self.name}: no interval method {self.interval!r}; wanted {', '.join(INTERVAL_METHODS)}")
+        method = None if self.interval is None else INTERVAL_METHODS[self.interval]
+        object.__setattr__(self, "interval_method", method)
         object.__setattr__(self, "summary", (inspect.getdoc(self.function) or "").partition("\n")[0])
+
+    @property
+    def jackknifed(self) -> bool:
+        """Whether its interval comes from leaving out groups of texts."""
+        return self.interval_method is not None and self.interval_method.jackknifed
 
     @property
     def on_samples(self) -> bool:

@@ -41,7 +41,7 @@ from textassay.inference.overall.test import Overall, OverallPlan, exchanged_unt
 from textassay.inference.p_values import is_significant
 from textassay.inference.permutation import Design
 from textassay.inference.result import signature
-from textassay.metrics.learned.separable import SEPARABLE
+from textassay.metrics.interval_methods import NEWCOMBE
 from textassay.metrics.vectors.features import feature_bandwidth, kernel_sums, kernel_weights
 
 # Blocks of both corpora have the same number of texts up to this share.
@@ -131,7 +131,7 @@ def digest_test(
     exchanged = Exchanged(members, tuple(prepared[member.name] for member in members))
     masks, exchanged, p, _ = exchanged_until_sure(exchanged, design, plan)
     n_resamples = len(masks) - 1
-    share = Separable(None, None, plan.level, SEPARABLE, None, None, _WHY_NO_SHARE, "")
+    share = Separable(None, None, plan.level, NEWCOMBE, None, None, _WHY_NO_SHARE, "")
     return replace(
         nothing,
         undefined=None,

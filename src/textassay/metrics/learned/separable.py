@@ -13,14 +13,13 @@ from scipy.special import ndtri
 
 from textassay.corpus.arrays import F32, F64, I64, U64, Bool
 from textassay.corpus.hashed_ngrams import Incidence, mix, starts_of_runs
+from textassay.metrics.interval_methods import NEWCOMBE
 from textassay.metrics.learned.labelled_texts import LabelledBoth, LabelledTexts, pooled, rarity
 from textassay.metrics.learned.leave_one_out import ridge_inverse
 from textassay.metrics.ngrams.overlap import hashed_edges, text_traits
 from textassay.metrics.registry import metric, variant
 
 Features = Literal["words", "both"]
-# The method of its interval, which is computed from the parts of the value.
-SEPARABLE = "cross-fitted:newcombe"
 # The fewest independent texts or groups of a sample: each of the folds then holds out four of them.
 FEWEST_UNITS = 20
 N_FOLDS = 5
@@ -394,7 +393,7 @@ def _parts(both: LabelledTexts, vectors: F32 | None, *, n: int) -> Mapping[str, 
     better="lower",
     rise="farther",
     bounds=(0.0, 1.0),
-    interval=SEPARABLE,
+    interval=NEWCOMBE,
     test=None,
     why_no_test="the overall test decides whether samples differ",
     paper="michel2020",
@@ -435,7 +434,7 @@ def separable(candidate: LabelledTexts, reference: LabelledTexts, /, *, features
 @variant(
     "separable",
     features="both",
-    interval=SEPARABLE,
+    interval=NEWCOMBE,
     test=None,
     why_no_test="the overall test decides whether samples differ",
     parts=separable_parts_of_both,

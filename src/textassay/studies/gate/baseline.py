@@ -25,6 +25,7 @@ from textassay.errors import InputError, Setting
 from textassay.inference.intervals import Replicates
 from textassay.inference.measure import Difference, linear_combination
 from textassay.inference.result import Result
+from textassay.metrics.interval_methods import INTERVAL_METHODS
 from textassay.studies.finding import Finding
 from textassay.studies.gate.margin import POWER
 from textassay.studies.gate.result import FAIL, PASS, UNDECIDED, Check
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 SHARE_MARGIN, RELATIVE_MARGIN = 0.02, 0.1
 # Settings that must be the same in saved results.
 _SAME = ("tokenizer", "encoder", "strip")
-
-# The method of shares whose intervals are wider than those of a jackknife that has next to nothing to count.
-_SPANS_WILSON = "jackknife+wilson"
 
 # A sign is clear if its error rate is at most this part of that of the bound that it is used for.
 _CLEAR = 0.1
@@ -132,6 +130,11 @@ def by_jackknife(values: Values) -> Combine:
     return combine
 
 
+def _spans_wilson(method: str) -> bool:
+    """Whether intervals by this method are wider than those of a jackknife that has next to nothing to count."""
+    return method in INTERVAL_METHODS and INTERVAL_METHODS[method].spans_wilson
+
+
 def of_texts(values: Values) -> Combine:
     """Sums of values of texts with bounds by their jackknife; by their intervals as well where these span more.
 
@@ -140,7 +143,7 @@ def of_texts(values: Values) -> Combine:
     results = values.candidate[0], values.baseline[0], values.real[0]
     combine = by_jackknife(values)
     intervals = [result.interval for result in results[:2]]
-    if any(interval is None or not interval.method.startswith(_SPANS_WILSON) for interval in intervals):
+    if not all(interval is not None and _spans_wilson(interval.method) for interval in intervals):
         return combine
     beside = by_intervals(*results)
 
