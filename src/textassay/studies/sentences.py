@@ -105,7 +105,8 @@ def _separable(f: "Finding") -> str:
 
 def _words_differ(f: "Finding") -> str:
     size = f", at least {at_least(f.ends[0])} of its texts are unlike the reference's" if f.ends else ""
-    return f"Markdown differs; the words without it differ as well ({cited_p(f.adjusted_p)}{size}); {_STRIP}"
+    cited = cited_p(f.adjusted_p, floor=f.floor)
+    return f"Markdown differs; the words without it differ as well ({cited}{size}); {_STRIP}"
 
 
 def _closer(f: "Finding") -> str:

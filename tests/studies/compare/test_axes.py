@@ -67,6 +67,8 @@ def test_other_differences_in_form_are_named_beside_markdown() -> None:
     assert verdict is not None
     assert verdict.find("markup and words differ") is not None
     assert "the format differs in other ways as well" in verdict.sentence
+    # The p-value is the smallest that the exchanges could give.
+    assert "the words without it differ as well (p ≤ " in verdict.sentence
 
 
 def test_without_a_difference_in_markdown_the_axes_are_the_metrics() -> None:

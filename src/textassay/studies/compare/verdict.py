@@ -191,10 +191,11 @@ def _beside_markup(words: Overall | None, setting: Setting) -> Finding:
     if words is None or words.p_value is None:
         return Finding("markup differs")
     p = min(words.p_value * setting.n_candidates, 1.0)
+    floor = p if words.p_value <= words.floor else math.nan
     if not is_significant(p, setting.level):
         return Finding("markup alone", adjusted_p=p)
     low = None if words.separable is None else words.separable.low
-    return Finding("markup and words differ", adjusted_p=p, ends=(low, 1.0) if low else None)
+    return Finding("markup and words differ", adjusted_p=p, floor=floor, ends=(low, 1.0) if low else None)
 
 
 def _tested(kind: str, overall: Overall, **found: Any) -> Finding:
