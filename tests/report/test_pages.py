@@ -30,7 +30,7 @@ from textassay.document.blocks import (
     Table,
     walk,
 )
-from textassay.report.html import MOST_BYTES, page, say
+from textassay.report.html import MOST_BYTES, page, say, unbroken
 from textassay.report.notebook import fragment
 from textassay.report.tones import TONES, tone_of_decision
 
@@ -171,6 +171,15 @@ class TestHostileTexts:
     def test_options_are_not_broken(self) -> None:
         assert say("use --group FIELD") == "use <code>--group</code> FIELD"
         assert say(f"a--b --{'c' * 30} -- <b>--d</b>").count("<code>") == 0
+
+
+@pytest.mark.parametrize("name", ["comparison, differing", "gate", "conditional", "frontier of a toy", "huse"])
+def test_the_notebook_states_what_the_summary_of_the_page_states(name: str) -> None:
+    summary = document(name).summary
+    told = [summary.sentence, *summary.caveats, *summary.ties, *(why for row in summary.rows for why in row.why)]
+    shown = Page(fragment(document(name))).text
+    assert told
+    assert [line for line in told if unbroken(line) not in shown] == []
 
 
 def test_all_words_of_a_document_are_on_its_page() -> None:
