@@ -109,6 +109,19 @@ def test_metrics_on_digests_are_those_on_the_texts() -> None:
     assert {result.metric for result in found["a"].results} == {name.partition(":")[0] for name in names}
 
 
+def test_a_note_warns_of_corpora_of_another_size() -> None:
+    digests = {
+        name: made(corpus(seed, n), name) for seed, (name, n) in enumerate((("real", 100), ("a", 100), ("b", 200)))
+    }
+    real, found = digests["real"], {}
+    for name in ("a", "b"):
+        outcome = ta.compare(real, {name: digests[name]}, metrics="distinct,cnd", n_resamples=0)
+        found[name] = [note for note in outcome.notes if "move with the number of texts" in note]
+    assert not found["a"]
+    assert found["b"][0].startswith("values of distinct-2 move with")
+    assert "b (200 texts) cannot be compared with those of the reference (100 texts)" in found["b"][0]
+
+
 def test_sketch_estimates_products() -> None:
     rng = np.random.default_rng(0)
     keys = rng.integers(0, 2**63, 4000, dtype=np.uint64) * np.uint64(2) + rng.integers(0, 2, 4000, dtype=np.uint64)

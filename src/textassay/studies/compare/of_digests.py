@@ -41,6 +41,8 @@ from textassay.studies.finding import Finding
 from textassay.studies.outcome import settings_of_metrics
 
 _NO_BASELINE = f"fewer than {2 * FEWEST_BLOCKS} blocks in the reference"
+# Numbers of texts that differ by more than this share move metrics that describe a corpus.
+_SAME_SIZE = 0.01
 _NO_HALVES = "the products of vectors are summed over all blocks, so that halves have none"
 _LEFT_OUT = (
     "digests have no texts: there are no phrases, topics, format findings and separable share, and dependence of texts "
@@ -111,7 +113,13 @@ def compare_digests(
         labels=tuple(request.label for request in requests),
         contests=(),
         level=plan.level,
-        notes=(_LEFT_OUT, *missing, *_notes_on_skipped((reference, *candidates.values())), _about(reference)),
+        notes=(
+            _LEFT_OUT,
+            *missing,
+            *_notes_on_skipped((reference, *candidates.values())),
+            *_notes_on_sizes(requests, reference, candidates),
+            _about(reference),
+        ),
         n_resamples=plan.n_resamples,
         settings=settings_of_metrics(plan, requests, settings),
     )
@@ -163,6 +171,22 @@ def _notes_on_skipped(digests: Sequence[Digest]) -> list[str]:
         f"{shortened(each.name)} leaves out {many(each.n_skipped, 'shard')} that could not be read"
         for each in digests
         if each.n_skipped
+    ]
+
+
+def _notes_on_sizes(requests: Sequence[Request], reference: Digest, candidates: Mapping[str, Digest]) -> list[str]:
+    """What moves with the number of texts, where candidates and reference have another number."""
+    labels = [request.label for request in requests if not request.metric.compares]
+    others = [
+        f"{shortened(name)} ({many(each.n, 'text')})"
+        for name, each in candidates.items()
+        if abs(each.n / reference.n - 1) > _SAME_SIZE
+    ]
+    return [
+        f"values of {cut_list(labels)} move with the number of texts, and digests are not cut to one size: those of "
+        f"{cut_list(others)} cannot be compared with those of the reference ({many(reference.n, 'text')})"
+        for _ in others[:1]
+        if labels
     ]
 
 
