@@ -311,7 +311,7 @@ class ItemFile:
 def read_entries(
     source: AnySource, *, side: Side, name: str | None = None, encoding: str, notes: Counter[str]
 ) -> tuple[ItemFile, str]:
-    """The items of a source, and its name; `side` says what captions and lines of text are."""
+    """The items of a source, and its name; `side` states what captions and lines of text are."""
     opened = open_items(source, side=side, name=name, encoding=encoding, notes=notes)
     return item_file(opened, side=side), opened.name
 
@@ -352,7 +352,7 @@ def _entries(table: Table, side: Side) -> list[Entry]:
         _check_id(table.fields, table.where)
         return _long(records)
     if names == {TEXT} and side == "candidates":
-        # A blank line is a blank candidate, because the number of a line says which item it belongs to.
+        # A blank line is a blank candidate, because the number of a line identifies its item.
         return [entry_of({CANDIDATES[0]: record.get(TEXT) or ""}, place) for place, record in records]
     return [entry_of(record, place) for place, record in records]
 

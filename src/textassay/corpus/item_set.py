@@ -237,7 +237,7 @@ def _systems(candidates: Mapping[str, AnySource] | Sequence[AnyPath] | AnyPath) 
 def _item_set(
     base: ItemFile, systems: Mapping[str, ItemFile], *, name: str, notes: Counter[str], wanted: str, bare: bool
 ) -> ItemSet:
-    """The items of a first file and of candidates by system; without candidates an error that says `wanted`.
+    """The items of a first file and of candidates by system; without candidates an error that states `wanted`.
 
     `bare` items may have no references.
     """

@@ -282,7 +282,7 @@ def _read_rows(source: AnySource, wanted: Wanted, *, name: str | None, encoding:
     """All rows of a source, its name, and what was found in it."""
     checked_kind(wanted.kind)
     found = Found(Counter())
-    # Standard input has no extension that tells records from lines; asking for a field does.
+    # Standard input has no extension that distinguishes records from lines; a requested field does.
     expected = Expected(texts=True, unnamed="JSON or table" if wanted.names else "lines")
     try:
         opened = open_source(source, expected, name=name, kind="sample", encoding=encoding, notes=found.notes)
@@ -337,7 +337,7 @@ def _check_varied(texts: pa.Array, found: Found) -> None:
     if found.chosen is None or len(texts) < _FEWEST_TEXTS:
         return
     most = max(1, int(_LEAST_SHARE * len(texts)))
-    # Counting takes the memory of the texts, and nearly always the first ones tell.
+    # Counting takes the memory of the texts, and nearly always the first ones suffice.
     if pc.count_distinct(texts.slice(0, 2 * most)).as_py() > most:
         return
     different = pc.count_distinct(texts).as_py()

@@ -212,13 +212,13 @@ def _unmatched(
     samples: Sequence[tuple[str, Sample]], sides: Sequence[NDArray[np.int64]], fewest: NDArray[np.int64]
 ) -> tuple[str, ...]:
     """A note that counts the texts of groups that not every sample has, and names some of the groups."""
-    said = []
+    parts = []
     for (name, sample), side in zip(samples, sides, strict=True):
         lost = fewest[side] == 0
         if lost.any() and sample.groups is not None:
             groups = sample.groups.filter(pa.array(lost)).unique().to_pylist()
-            said.append(f"{name} {int(lost.sum()):,} ({quoted(groups, _NAMED)})")
-    return (f"texts left out because their group is not in every sample: {'; '.join(said)}",) if said else ()
+            parts.append(f"{name} {int(lost.sum()):,} ({quoted(groups, _NAMED)})")
+    return (f"texts left out because their group is not in every sample: {'; '.join(parts)}",) if parts else ()
 
 
 def _pairs(reference: Sample, candidates: Mapping[str, Sample], seed: int) -> dict[str, tuple[Sample, Sample]]:

@@ -1,4 +1,4 @@
-"""Vectors of answers given their prompt: what an answer says besides what its prompt says already.
+"""Vectors of answers given their prompt: what an answer adds to its prompt.
 
 Answers to one prompt share its topic, and their vectors are alike whatever they say. Two vectors of an answer are
 used, each without its component along the vector of the prompt: that of the answer, and that of the prompt and the
@@ -49,7 +49,7 @@ class GivenPrompt:
         return 2 * self.encoder.dimension
 
     def encode(self, texts: Sequence[str], /) -> F32:
-        """One row per answer; an answer that says nothing besides its prompt is a vector of zeros."""
+        """One row per answer; an answer that adds nothing to its prompt is a vector of zeros."""
         prompt = _unit(self.encoder.encode([self.prompt]))[0]
         together = list(with_prompt(self.prompt, texts))
         parts = [_without(_unit(self.encoder.encode(each)), prompt) for each in (list(texts), together)]

@@ -22,7 +22,7 @@ from textassay.metrics.views import Material
 # then no mixture that is mostly real text looks like the candidate.
 CLEAR, LARGE = 0.1, 0.5
 _GRADES = ((LARGE, "large"), (CLEAR, "clear"))
-# Differences that are found in four of five comparisons are said to be found probably, and as many standard errors
+# Differences that are found in four of five comparisons are called probable, and as many standard errors
 # they are beyond those that are just found.
 _PROBABLY = 0.8
 _BEYOND = float(ndtri(_PROBABLY))

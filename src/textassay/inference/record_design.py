@@ -253,13 +253,13 @@ def _paired_note(keys: _Keys) -> str:
 
 def _grouped_note(keys: _Keys, reference: Sample, candidates: Mapping[str, Sample]) -> str:
     samples = (reference, *candidates.values())
-    said = [
+    parts = [
         f"{name} has {many(len(sample), 'text')} {_of(values, keys.noun)}"
         for name, sample, values in zip(_names(candidates), samples, keys.values, strict=True)
     ]
     return (
         f"grouped by {_named(keys)}: texts of one {keys.noun} are not independent and count as one group "
-        f"({', '.join(said)})"
+        f"({', '.join(parts)})"
     )
 
 

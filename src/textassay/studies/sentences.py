@@ -130,10 +130,10 @@ def _against(f: "Finding", real_name: str = "real") -> str:
 def _diverse(word: str) -> "Callable[[Finding], str]":
     """Vectors only show what the encoder represents, which is named: they hardly differ for words it does not know."""
 
-    def said(f: "Finding") -> str:
+    def worded(f: "Finding") -> str:
         return f"{word} diverse{_as_encoded(f) or ' than the reference'} ({_against(f)})"
 
-    return said
+    return worded
 
 
 def _disagree(f: "Finding") -> str:
@@ -317,10 +317,10 @@ def _changed(f: "Finding") -> str:
 def _rule(words: str) -> "Callable[[Finding], str]":
     """A rule of a gate, and the sentence of the verdict that breaks it."""
 
-    def said(f: "Finding") -> str:
+    def worded(f: "Finding") -> str:
         return f.text or words.format(_RULES[f.names[0]])
 
-    return said
+    return worded
 
 
 # What a candidate can fail on.
@@ -436,13 +436,13 @@ def _alone(f: "Finding", *, decision: str) -> str:
         low = f.ends[0] if f.ends else 0.0
         share_of = f": at least {at_least(low)} of its texts are unlike the reference's" if low else ""
         return f"{name} differs {_ADVERBS.get(f.grade, '')} from the reference{share_of}"
-    said = {
+    worded = {
         "differs": "differs from the reference",
         "collapsed": "has collapsed",
         "copied": "contains texts copied from the reference",
     }.get(decision, "was not tested against the reference")
     because = f": {brief(behind)}" if behind is not None and decision != "differs" else ""
-    return f"{name} {said}{because}"
+    return f"{name} {worded}{because}"
 
 
 def brief(f: "Finding") -> str:

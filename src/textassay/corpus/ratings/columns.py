@@ -418,20 +418,20 @@ def _ids(given: list[str] | None, sources: list[str], *, shared: bool) -> list[s
 def _agreed(
     values: Sequence[T | None], item_of: list[int], what: str, *, ids: list[str], places: list[str]
 ) -> list[T | None]:
-    """What the rows of each item say; blank cells say nothing, and two different answers are an error."""
+    """The value of each item over its rows; blank cells have none, and two different values are an error."""
     agreed: list[T | None] = [None] * len(ids)
-    said = [0] * len(ids)
+    stated_in = [0] * len(ids)
     for row, (item, value) in enumerate(zip(item_of, values, strict=True)):
         if value is None:
             continue
         known = agreed[item]
         if known is None:
             agreed[item] = value
-            said[item] = row
+            stated_in[item] = row
         elif known != value:
             raise InputError(
                 f"{places[row]}: {what} {shown(value)} of item {quoted([ids[item]])}; "
-                f"{places[said[item]]} has {shown(known)}; wanted one {what} per item"
+                f"{places[stated_in[item]]} has {shown(known)}; wanted one {what} per item"
             )
     return agreed
 

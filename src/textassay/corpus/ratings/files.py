@@ -102,7 +102,7 @@ def _check_once(by: list[str], item_of: list[int], rows: list[int], columns: Col
 
 
 def _lonely(item_of: list[int]) -> str:
-    """Where few items have several rows, these may be a slip in a table of means: that is said too."""
+    """If only few items have several rows, these may be a mistake in a table of means; the error states this too."""
     counts = Counter(item_of)
     alone = sum(count == 1 for count in counts.values())
     return f"; {alone:,} of {len(counts):,} items {'has' if alone == 1 else 'have'} one rating only" if alone else ""

@@ -26,18 +26,18 @@ def digest_of(marks: Iterable[Mark]) -> str:
 
 
 def marks_of(
-    said: Sequence[str], item_of: Sequence[int], rater_of: Sequence[int] | None, ratings: Sequence[float]
+    contents: Sequence[str], item_of: Sequence[int], rater_of: Sequence[int] | None, ratings: Sequence[float]
 ) -> list[Mark]:
-    """A mark of what each item says and of its ratings; of who gave them too, unless `rater_of` is None.
+    """A mark of the content and the ratings of each item, and of its raters unless `rater_of` is None.
 
-    Raters have no names here: a rater is known by what he or she rated and how, an item by what it says and by whom it
-    was rated. Items that say the same may be told apart by their raters, whom other items tell apart, and so on, so
-    marks are made anew from marks until that tells no more items apart.
+    Raters have no names here: a rater is identified by the items that he or she rated and by the ratings, an item by
+    its content and its raters. Items with the same content may differ in their raters, who may differ in other items,
+    and so on. So marks are computed again from marks until no more items become different.
     """
     given = [repr(rating).encode() for rating in ratings]
     marks = [
         _mark(words.encode(errors="surrogatepass"), own)
-        for words, own in zip(said, _grouped(item_of, given, len(said)), strict=True)
+        for words, own in zip(contents, _grouped(item_of, given, len(contents)), strict=True)
     ]
     return marks if rater_of is None else _told_apart(marks, item_of, rater_of, given)
 
@@ -156,9 +156,9 @@ class RatedItems:
     @cached_property
     def marks(self) -> list[bytes]:
         """What identifies each item: its content, its ratings, and the raters where they are known."""
-        said = [repr((item.is_model, item.log_prob, item.length, item.text, item.context)) for item in self.items]
+        contents = [repr((item.is_model, item.log_prob, item.length, item.text, item.context)) for item in self.items]
         rater_of = self.rater_of.tolist() if self.names_raters else None
-        return marks_of(said, self.item_of.tolist(), rater_of, self.ratings.tolist())
+        return marks_of(contents, self.item_of.tolist(), rater_of, self.ratings.tolist())
 
 
 # Squares of larger numbers and their sums are not to be trusted.
@@ -289,7 +289,7 @@ def in_one_order(rated: RatedItems) -> RatedItems:
     given = _by_item(rated)
     indices = range(len(rated.items))
     # Items with the same text and the same ratings may still differ in who rated them.
-    items = sorted(indices, key=lambda index: (_said(rated.items[index]), given[index], rated.marks[index]))
+    items = sorted(indices, key=lambda index: (_content(rated.items[index]), given[index], rated.marks[index]))
     new_place = np.argsort(items)
     item_of = new_place[rated.item_of]
     raters, rater_of = _raters(rated, item_of)
@@ -311,7 +311,7 @@ def _by_item(rated: RatedItems) -> list[list[float]]:
     return [sorted(ratings) for ratings in given]
 
 
-def _said(item: RatedItem) -> tuple[bool, str, str, float, int]:
+def _content(item: RatedItem) -> tuple[bool, str, str, float, int]:
     return item.is_model, item.context or "", item.text or "", item.log_prob, item.length
 
 

@@ -192,7 +192,7 @@ class ItemWork:
 
     @property
     def _triangles(self) -> Request | None:
-        """The metric whose distance tells how candidates miss."""
+        """The metric whose distance shows how candidates miss."""
         return next((request for request in self.requests if request.metric.triangles), None)
 
     def _system(self, item: Item, system: str, present: Collection[int]) -> tuple[Measured, _Share]:
@@ -241,7 +241,7 @@ class ItemWork:
     def _miss(
         self, pool: ItemPool, figures: Mapping[Request, Figures], values: Mapping[Request, F64], share: _Share
     ) -> Miss:
-        """How candidates miss by the triangles; whether they do by the other metrics, where triangles cannot tell."""
+        """How candidates miss, by the triangles; if these cannot show it, whether they miss, by the other metrics."""
         found = self._miss_by_triangles(pool, figures, share)
         if found.kind != "untested":
             return found

@@ -167,5 +167,5 @@ def summed(tallies: Sequence[Tally]) -> Tally | None:
     return total
 
 
-# Sums over items by metric, and of what tells how candidates miss by name.
+# Sums over items: by metric, and by name for the numbers that show how candidates miss.
 Tallies = dict[Request | str, Tally]

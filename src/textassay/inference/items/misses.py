@@ -32,8 +32,8 @@ class Miss:
     0 is too narrow, below 0 too wide. `place` is the sum of the two: above 0 the two sides form separate groups. Both
     range from about -2 to 2. `p_value` is that of the triangle statistic with ties counted in equal parts, `kind` the
     result in words; `collapsed` (all candidates are one text) does not depend on these numbers. Where that statistic
-    was not measured or could not be significant, other metrics of the item tell whether it differs, and `p_value` is
-    theirs.
+    was not measured or could not be significant, other metrics of the item decide whether it differs, and `p_value`
+    is theirs.
     """
 
     kind: str

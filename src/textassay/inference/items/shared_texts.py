@@ -2,11 +2,11 @@
 
 Items are taken to be independent of each other. A file that has one line per candidate breaks that: the same references
 come again and again, and what is odd about them counts as often. Such items are found by their texts and form a
-cluster. If candidates and references have one source, all texts of a cluster have, because its items share texts. So a
-labelling of a cluster assigns all its texts again to all its places: a shared text has one place, and the text that is
-assigned to it has that place in every item that shares it.
+cluster. If candidates and references have one source, so have all texts of a cluster, because its items share texts. A
+labelling of a cluster therefore assigns all its texts anew to all its places: a shared text has one place, and the text
+that is assigned to this place has it in every item that shares it.
 
-Only texts that hardly meet by chance count as shared: people give the answer "yes" to many questions, and a captioner
+Only texts that are hardly equal by chance count as shared: people answer "yes" to many questions, and a captioner
 writes one sentence for many pictures. Nor does a stock reply count: a text that some item has twice on one side, or
 that is a reference and a candidate, is written again and again, not shared. (Dealing such texts as one would break the
 test: with three stock replies in half of all texts 14 % of null sets were rejected.) Two items are linked if
@@ -144,7 +144,7 @@ def _long(texts: Iterable[str]) -> set[str]:
 
 
 def _is_telling(shared: Collection[str], stock: Collection[str]) -> bool:
-    """Whether texts tell that items have one origin: two or more, and not mostly stock replies."""
+    """Whether shared texts show that items have one origin: two or more, and not mostly stock replies."""
     replies = sum(text in stock for text in shared)
     return len(shared) >= 2 and 2 * replies <= len(shared)
 

@@ -158,48 +158,48 @@ def telling(grams: list[Gram], more: Material, less: Material, *, top: int) -> l
     `grams` come with their words and the clearest first; `more` is the sample that has more of them.
     """
     listed: list[Gram] = []
-    said: list[Gram] = []
+    shown: list[Gram] = []
     for gram in grams:
         if len(listed) == top:
             break
-        if not _is_said(gram, said, more, less):
+        if not _is_shown(gram, shown, more, less):
             # `red panda` rather than `panda`, if it is always red.
             wider = (other for other in grams if other.z >= NEARLY * gram.z and gram.times_in(other))
-            news = (other for other in wider if other is gram or not _is_said(other, said, more, less))
+            news = (other for other in wider if other is gram or not _is_shown(other, shown, more, less))
             listed.append(max(news, key=lambda other: (other.n, other.z)))
             # If `red panda` explains `panda`, it explains `panda cub` too.
-            said += [part for part in grams if part.times_in(listed[-1]) and _explains(listed[-1], part, more, less)]
+            shown += [part for part in grams if part.times_in(listed[-1]) and _explains(listed[-1], part, more, less)]
     return sorted(listed, key=lambda gram: -gram.z)
 
 
-def _is_said(gram: Gram, said: list[Gram], more: Material, less: Material) -> bool:
-    return any(_explains(one, gram, more, less) or _continues(one, gram, more) for one in said)
+def _is_shown(gram: Gram, shown: list[Gram], more: Material, less: Material) -> bool:
+    return any(_explains(one, gram, more, less) or _continues(one, gram, more) for one in shown)
 
 
-def _explains(said: Gram, gram: Gram, more: Material, less: Material) -> bool:
+def _explains(shown: Gram, gram: Gram, more: Material, less: Material) -> bool:
     """Whether a listed gram that contains this one, or is part of it, explains most of its shift."""
-    if times := gram.times_in(said):
-        own = _outside(gram, said, times, more, less)
-    elif said.times_in(gram):
+    if times := gram.times_in(shown):
+        own = _outside(gram, shown, times, more, less)
+    elif shown.times_in(gram):
         # Whether the whole shifted more than its listed part.
-        own = association_z((gram.more, gram.less), (said.more, said.less))
+        own = association_z((gram.more, gram.less), (shown.more, shown.less))
     else:
         return False
     return own < max(LEAST_Z, OWN_EVIDENCE * gram.z)
 
 
-def _outside(gram: Gram, said: Gram, times: int, more: Material, less: Material) -> float:
+def _outside(gram: Gram, shown: Gram, times: int, more: Material, less: Material) -> float:
     """The z-score of a part outside the listed whole."""
-    rest = max(gram.more - times * said.more, 0), max(gram.less - times * said.less, 0)
+    rest = max(gram.more - times * shown.more, 0), max(gram.less - times * shown.less, 0)
     totals = int(more.view(Ngrams).table(gram.n).total), int(less.view(Ngrams).table(gram.n).total)
     return float(log_odds_z(np.array(rest[:1]), np.array(rest[1:]), totals=totals)[0])
 
 
-def _continues(said: Gram, gram: Gram, material: Material) -> bool:
+def _continues(shown: Gram, gram: Gram, material: Material) -> bool:
     """Are two overlapping grams pieces of one longer phrase, found in the same texts?"""
-    if not gram.overlaps(said):
+    if not gram.overlaps(shown):
         return False
-    few, many = sorted((holders(each, material)[0] for each in (gram, said)), key=len)
+    few, many = sorted((holders(each, material)[0] for each in (gram, shown)), key=len)
     if len(few) < SAME_TEXTS * len(many):
         return False
     shared = len(np.intersect1d(few, many, assume_unique=True))

@@ -132,7 +132,7 @@ def meaning_plot(found: Comparison, index: int, numbered: Sequence[_Numbered], n
     real = tuple(_placed(point, turn) for point in _thinned(meaning.reference_points, few))
     made = tuple(_placed(point, turn) for point in _thinned(meaning.candidate_points, few))
     name = shortened(column.name, 40)
-    said = [
+    parts = [
         f"{_WORDS[each.kind]}: {shortened(region_name(each.region), 60)} ({_named_shares(each.region)})"
         for each in numbered
     ]
@@ -146,7 +146,7 @@ def meaning_plot(found: Comparison, index: int, numbered: Sequence[_Numbered], n
             Discs(discs, _KEYS),
             Names(asides),
         ),
-        summary="; ".join(said) or _NONE,
+        summary="; ".join(parts) or _NONE,
         size="large",
         square=True,
     )

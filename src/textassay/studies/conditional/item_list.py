@@ -104,7 +104,7 @@ def _place_of_kind(kind: str) -> int:
 
 
 def _lines(found: Conditional, worst: int, outcomes: Outcomes, people: ItemOutcome | None) -> Iterator[str]:
-    """What tells most about the system that differs most, then all metrics of each system."""
+    """The clearest numbers of the system that differs most, then all metrics of each system."""
     outcome = outcomes[worst] if outcomes else None
     if outcome is not None:
         name = shortened(found.names[worst], 40) if len(found.names) > 1 else ""

@@ -91,23 +91,23 @@ def outlook(
 def _worth(half: float, more_items: float, more_ratings: float, fewer: StabilityPoint | None, view: Ratings) -> str:
     n, ratings = len(view), len(view.ratings)
     if math.isfinite(more_ratings):
-        said = [
+        sentences = [
             f"{ratings:,} more ratings would narrow the interval from ±{half:.2f} to ±{more_items:.2f} on new items, "
             f"or to ±{more_ratings:.2f} by other raters on the same items"
         ]
     else:
-        said = [
+        sentences = [
             f"{n:,} more items would narrow the interval from ±{half:.2f} to ±{more_items:.2f}; the effect of more "
             "ratings per item is not known"
         ]
     if half > PRECISE:
         needed = math.ceil(n * (half / PRECISE) ** 2 / 2) * 2
-        said.append(f"an interval of ±{PRECISE:.2f} needs about {needed:,} items in total")
+        sentences.append(f"an interval of ±{PRECISE:.2f} needs about {needed:,} items in total")
     if fewer is not None:
         most = int(view.counts.max())
         all_of_them = f"the {most}" if view.counts.min() == most else f"up to {most}"
-        said.append(f"with {fewer.n} of {all_of_them} ratings per item the score is {fewer.mean:.2f} on average")
-    return "; ".join(said)
+        sentences.append(f"with {fewer.n} of {all_of_them} ratings per item the score is {fewer.mean:.2f} on average")
+    return "; ".join(sentences)
 
 
 def _with_fewer(label: str, points: Sequence[StabilityPoint]) -> StabilityPoint | None:

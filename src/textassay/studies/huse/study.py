@@ -250,12 +250,12 @@ def reads_log_probs(metrics: str | Sequence[str]) -> bool:
 
 def _left_out(rated: RatedItems, flagged: Sequence[str]) -> RatedItems:
     gone = int(np.isin(rated.rater_of, [rated.raters.index(name) for name in flagged]).sum())
-    said = (
+    note = (
         f"{many(len(flagged), 'rater')} who may have answered at random left out, with {many(gone, 'rating')}; "
         "they were chosen by their agreement on the same ratings, which alone lowers scores and raises alpha"
     )
     rest = without_raters(rated, flagged)
-    return replace(rest, notes=(*rest.notes, said))
+    return replace(rest, notes=(*rest.notes, note))
 
 
 def _check_size(rated: RatedItems, fewest: int) -> None:

@@ -69,7 +69,7 @@ class Access:
         return token
 
     def returning(self, token: str, visitor: Visitor) -> bool:
-        """Whether the token in a cookie still opens the page of a rater, who is this visitor as far as ids tell."""
+        """Whether the token in a cookie still opens the page of a rater, who is this visitor as far as ids show."""
         rater = self.store.rater(token) if _TOKEN.fullmatch(token) else None
         if rater is None or rater.expired:
             return False
