@@ -363,8 +363,9 @@ def _format_rows(table: OpenTable, form: Format, wanted: Wanted, found: Found) -
         known = quoted(["prompt", "prompt_id", *form.prompt, *form.prompt_id])
         seen = f"{where}: {form.name}: no field {quoted([wanted.group])} for the groups; wanted one of {known}, or "
         raise InputError(seen, Setting("field"))
-    if wanted.system not in (None, "model", "system"):
-        seen = f"{where}: {form.name}: no field {quoted([wanted.system or ''])} for the systems; wanted 'model', or "
+    if wanted.system is not None and not form.is_system(wanted.system):
+        known = quoted(list(dict.fromkeys((MODEL, *form.system))))
+        seen = f"{where}: {form.name}: no system is read from {quoted([wanted.system])}; wanted one of {known}, or "
         raise InputError(seen, Setting("field"))
     for chunk in records_of(table, form, found.reading, text=wanted.kind, prompts=wanted.prompts):
         groups = None if group is None else [group(record) for record in chunk]

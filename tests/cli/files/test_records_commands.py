@@ -222,7 +222,7 @@ def test_systems_that_cannot_be_compared(tmp_path: Path, run_command: Command) -
         (("compare", source, source, "--reference-system", "beta"), "the system 'alpha' is in another file too"),
         (
             ("compare", source, source, "--by", "topic"),
-            "NoveltyBench: no field 'topic' for the systems; wanted 'model'",
+            "NoveltyBench: no system is read from 'topic'; wanted one of 'model'",
         ),
         (("compare", source, source, "--text", "thoughts"), "--text thoughts; wanted answer or reasoning"),
     ):

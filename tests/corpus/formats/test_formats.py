@@ -224,6 +224,9 @@ def test_several_systems_in_one_file() -> None:
     systems = read_systems(records)
     assert {name: len(sample) for name, sample in systems.items()} == {"a": 2, "b": 2}
     assert systems["a"].notes[-1] == "2 of 4 texts of sample are of this system"
+    # The tool's own name of the field is as good as `model`.
+    own = [{"instruction": "Q", "output": f"A {name}.", "generator": name} for name in "ab"]
+    assert list(read_systems(own, by="generator")) == list(read_systems(own)) == ["a", "b"]
     plain = [{"arm": arm, "text": arm * 3} for arm in "xyx"]
     assert {name: len(sample) for name, sample in read_systems(plain, by="arm").items()} == {"x": 2, "y": 1}
 

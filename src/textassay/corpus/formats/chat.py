@@ -18,6 +18,8 @@ from textassay.corpus.formats.record import (
 )
 
 _ASSISTANTS = ("assistant", "gpt", "chatgpt", "model", "bot", "bing", "bard")
+# The fields with the system.
+_SYSTEMS = ("generator", "model", "model_name")
 _OTHER_END = "conversation that does not end with an assistant|conversations that do not end with an assistant"
 
 
@@ -92,7 +94,7 @@ def _read_completions(records: Iterator[Raw], _: Reading) -> Iterator[Record]:
 
 
 def _system_of(raw: Raw) -> str | None:
-    return next((found for name in ("generator", "model", "model_name") if (found := label(raw.get(name)))), None)
+    return next((found for name in _SYSTEMS if (found := label(raw.get(name)))), None)
 
 
 def _is_sharegpt(raw: Raw) -> bool:
@@ -108,9 +110,15 @@ FORMATS = (
         (needs("messages"),),
         lambda raw: isinstance(at(raw, "messages", -1, "role"), str),
         _read_messages,
+        system=_SYSTEMS,
     ),
     Format(
-        "ShareGPT conversations", "conversations[-1].value", (needs("conversations"),), _is_sharegpt, _read_sharegpt
+        "ShareGPT conversations",
+        "conversations[-1].value",
+        (needs("conversations"),),
+        _is_sharegpt,
+        _read_sharegpt,
+        system=_SYSTEMS,
     ),
     Format(
         "distilabel generations",
@@ -121,6 +129,7 @@ FORMATS = (
         ),
         _read_distilabel,
         prompt=("instruction",),
+        system=_SYSTEMS,
     ),
     Format(
         "Alpaca records",
@@ -129,6 +138,7 @@ FORMATS = (
         lambda raw: isinstance(raw["output"], str),
         _read_alpaca,
         prompt=("instruction",),
+        system=_SYSTEMS,
     ),
     Format(
         "prompts with completions",
@@ -136,6 +146,7 @@ FORMATS = (
         (needs("prompt", "completion"),),
         lambda raw: isinstance(raw["completion"], str | list),
         _read_completions,
+        system=_SYSTEMS,
     ),
     without_texts(
         "preference pairs",

@@ -102,4 +102,5 @@ FORMAT = Format(
     _read,
     prompt=("input",),
     prompt_id=("sample_id",),
+    system=("model_id",),
 )

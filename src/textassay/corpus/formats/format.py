@@ -16,8 +16,9 @@ class Format:
 
     `fields` are sets of fields at the top of a record of which it has at least one whole set, and `column` is a pattern
     that one of its fields has; `matches` looks deeper.
-    `text` is the path of the texts, for notes. `prompt` and `prompt_id` are the tool's own names for the fields of the
-    prompt and of its id, by which groups can be asked for besides `prompt` and `prompt_id`. `lists` are the paths of
+    `text` is the path of the texts, for notes. `prompt`, `prompt_id` and `system` are the tool's own names for the
+    fields of the prompt, of its id and of the system, by which groups and systems can be asked for besides `prompt`,
+    `prompt_id` and `model`. `lists` are the paths of
     keys at which one JSON document has all records; of a long document they are read in parts.
     """
 
@@ -28,6 +29,7 @@ class Format:
     read: Callable[[Iterator[Raw], Reading], Iterator[Record]]
     prompt: tuple[str, ...] = ()
     prompt_id: tuple[str, ...] = ()
+    system: tuple[str, ...] = ()
     column: re.Pattern[str] | None = None
     lists: tuple[str, ...] = ()
 
@@ -43,7 +45,11 @@ class Format:
             return _prompt
         if name in ("prompt_id", *self.prompt_id):
             return _prompt_name
-        return _system if name in ("system", "model") else None
+        return _system if self.is_system(name) else None
+
+    def is_system(self, name: str) -> bool:
+        """Whether a field of this name has the system of a text."""
+        return name in ("system", "model", *self.system)
 
 
 def _prompt(record: Record) -> str | None:

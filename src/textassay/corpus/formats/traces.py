@@ -285,6 +285,7 @@ FORMATS = (
         lambda raw: str(raw["type"]).isupper(),
         _read_langfuse,
         prompt=("input",),
+        system=("provided_model_name",),
     ),
     Format(
         "DeepEval test run",
