@@ -1,5 +1,6 @@
 """`textassay compare`: candidates against a reference."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,7 +108,7 @@ def compare(
     files = [real_path, *(path for path, _ in named.values()), *([train] if train else [])]
     check_writable(
         [json, csv, markdown, latex, bibtex, report, junit],
-        inputs=[*files, tokenizer, encoder or "", prompts_from or ""],
+        inputs=[*files, tokenizer, encoder or "", prompts_from or "", contaminant or "", no_worse_than or ""],
     )
     metric_names, family_names = options.split(metrics), options.split(family)
     with ProgressBar(quiet=quiet) as progress:
@@ -152,8 +153,9 @@ def compare(
             progress.step(len(pooled))
             systems = {**read_systems}
             real = read(real_path, real_field, called=real_name) if found is None else found
-        # Training texts are only looked up, so they need no groups.
+        # Training texts and a contaminant are only looked up, so they need no groups.
         training = read(train, grouped=False) if train else None
+        rules = gate_outputs.with_texts(rules, baseline=read, contaminant=partial(read, grouped=False))
         comparison = run(
             real,
             systems,

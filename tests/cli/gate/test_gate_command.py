@@ -171,6 +171,27 @@ def test_annotations_leave_an_output_on_standard_output_whole(
     assert "::error title=" in found.stderr
 
 
+def test_the_files_of_rules_are_read_as_the_samples_are(gate: Command, tmp_path: Path) -> None:
+    """With the field of --field, and paired by its prompts; and no output replaces them."""
+    paths = {}
+    for name, seed, words in (("real", 1, None), ("model", 2, None), ("old", 3, None), ("other", 9, OTHER)):
+        rows = corpus(seed, 120) if words is None else corpus(seed, 120, words=words)
+        paths[name] = tmp_path / f"{name}.jsonl"
+        lines = (json.dumps({"question": f"q{n}", "output": text, "note": "none"}) for n, text in enumerate(rows))
+        paths[name].write_text("\n".join(lines), encoding="utf-8")
+    sides = (str(paths["real"]), str(paths["model"]), "--field", "output")
+    shown = gate(*sides, "--max-separable", "60%", "--contaminant", str(paths["other"]))
+    assert "recognises them as well as the texts of “other”" in " ".join(shown.stdout.split())
+    beside = ("--no-worse-than", str(paths["old"]), "--metrics", "cnd", "--margin", "cnd=1,repetition=0.5")
+    found = gate(*sides, *beside)
+    assert found.returncode == 0
+    assert "paired by question" in found.stdout
+    assert_refused(gate(*sides, *beside, "--json", str(paths["old"])), "is also an input")
+    digest = tmp_path / "old.digest"
+    digest.write_bytes(b"")
+    assert_refused(gate(*sides, "--no-worse-than", str(digest)), "a digest; the rules of a gate need texts")
+
+
 def test_rules_that_name_nothing_are_refused(gate: Command, texts: Callable[[str, list[str]], str]) -> None:
     """An empty variable of a build must not turn the gate off."""
     real, model = texts("real.txt", corpus(1, 60)), texts("model.txt", corpus(2, 60))

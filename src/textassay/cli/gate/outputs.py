@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -47,6 +48,20 @@ def rules_of(
     if needed and not rules.exist:
         raise InputError("--github or --junit without a rule; wanted --max-separable, --no-worse-than or --fail-on")
     return rules
+
+
+def with_texts(rules: "GateRules", *, baseline: Callable[[str], Any], contaminant: Callable[[str], Any]) -> "GateRules":
+    """The rules with the texts of their files, read as those of a comparison are: with their field and encoding."""
+    from textassay.corpus.printable import printable
+    from textassay.digests.file import is_digest
+    from textassay.studies.gate.baseline import is_results
+
+    for source in (rules.no_worse_than, rules.contaminant):
+        if source is not None and is_digest(source):
+            raise InputError(f"{printable(source)}: a digest; the rules of a gate need texts")
+    if rules.no_worse_than is not None and not is_results(rules.no_worse_than):
+        rules = replace(rules, no_worse_than=baseline(rules.no_worse_than))
+    return rules if rules.contaminant is None else replace(rules, contaminant=contaminant(rules.contaminant))
 
 
 def junit_output(found: "Comparison", target: str | None) -> "list[Output]":

@@ -59,12 +59,13 @@ def plan(
             None if source is None else read_sample(source, field=field, encoding=encoding, group=group)
             for source in (reference, pilot)
         )
+        bank = None if contaminant is None else read_sample(contaminant, field=field, encoding=encoding)
         found = run(
             real,
             other,
             margin=margin,
             power=share_of(power, "power"),
-            contaminant=contaminant,
+            contaminant=bank,
             tokenizer=tokenizer,
             lowercase=lowercase,
             strip=strip,
