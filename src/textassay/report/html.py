@@ -269,6 +269,7 @@ class _Tools:
         self._room = room
         self._drawn = 0
         self._decimals: dict[tuple[int, int], int] = {}
+        self._spreads: dict[tuple[int, int], bool] = {}
 
     def drawn(self, plot: Plot, is_picture: bool = False) -> Markup:
         """The plot at all sizes that a page needs."""
@@ -285,6 +286,13 @@ class _Tools:
             cells = (row.cells[place] for row in block.rows if place < len(row.cells))
             self._decimals[column] = most_decimals(each.text for each in cells)
         return padding(cell.text, self._decimals[column])
+
+    def has_spread(self, block: Table, place: int) -> bool:
+        """Whether a column has intervals: a number without one then leaves their space free."""
+        column = id(block), place
+        if column not in self._spreads:
+            self._spreads[column] = any(row.cells[place].spread for row in block.rows if place < len(row.cells))
+        return self._spreads[column]
 
     def listed(self, block: Items) -> "_Listed":
         """The items of a list that there is room for."""
