@@ -275,6 +275,16 @@ def test_words_and_pieces_of_ascii_are_those_of_the_patterns(texts: list[str]) -
             assert _counts(array, pattern, belongs).tolist() == expected
 
 
+def test_comments_in_code_are_no_headings() -> None:
+    code = "Here it is:\n```python\n{}x = {}\n- 1\n```\nThat is all."
+    plain = [code.format("", place) for place in range(60)]
+    commented = [code.format("# a comment\n", place) for place in range(60)]
+    assert "headings" not in found(commented, plain)
+    assert "headings" in found([f"# Title\n{text}" for text in commented], plain)
+    assert {"code_blocks", "code_languages"} <= found(plain, clean()).keys()
+    assert "bullet_lists" not in found(plain, clean())
+
+
 def test_answers_of_one_word_and_texts_without_spaces_are_not_cut_off() -> None:
     reference = [text for text in clean() if " " in text]
     chinese = [("一只猫坐在垫子上看着窗外的鸟" * 5)[: 20 + place % 37] for place in range(120)]

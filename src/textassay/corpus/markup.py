@@ -28,7 +28,7 @@ class Trait:
     trait shows its most common match. `unseen_by` names tokenizers (or `LOWERCASE`) that hide it. No text has the trait
     without one of the characters in `needs`, where any character that is not ASCII counts as any other of them.
     `by_option` is true if an option of the comparison is the fix, and not a change of the texts. `is_markdown` is true
-    for what removing Markdown removes.
+    for what removing Markdown removes; within a block of code only an `is_code` trait is Markdown.
     """
 
     kind: str
@@ -42,6 +42,7 @@ class Trait:
     needs: str = ""
     by_option: bool = False
     is_markdown: bool = False
+    is_code: bool = False
 
     def may_show(self, present: NDArray[np.bool_]) -> bool:
         """Whether texts that hold these bytes can have the trait at all."""
@@ -74,6 +75,14 @@ def shows(texts: pa.Array, trait: Trait, *, present: NDArray[np.bool_] | None = 
     return np.asarray(pc.match_substring_regex(texts, trait.pattern), dtype=bool)
 
 
+_BLOCK_OF_CODE = r"(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\z)"
+
+
+def without_code(texts: pa.Array) -> pa.Array:
+    """The texts without their blocks of code, where a comment looks like a heading."""
+    return pc.replace_substring_regex(texts, _BLOCK_OF_CODE, "")
+
+
 _TEMPLATE = (
     r"(?i)<\|[^|<>\s]+\|>|\[/?(?:inst|sep|cls|pad|unk|mask|bos|eos)\]|<</?sys>>|</?(?:unk|pad|s|bos|eos|sos|sep|cls|mask)>"
     r"|<(?:start|end)_of_[a-z]+>|<0x[0-9a-f]{2}>"
@@ -89,8 +98,10 @@ _STRIP, CLEAN = (
 _WRITING = "a habit of writing: no option hides it"
 
 
-def _element(kind: str, says: str, pattern: str, needs: str) -> Trait:
-    return Trait(kind, says, pattern, _STRIP, gap=ELEMENT, needs=needs, by_option=True, is_markdown=True)
+def _element(kind: str, says: str, pattern: str, needs: str, *, is_code: bool = False) -> Trait:
+    return Trait(
+        kind, says, pattern, _STRIP, gap=ELEMENT, needs=needs, by_option=True, is_markdown=True, is_code=is_code
+    )
 
 
 def _habit(kind: str, says: str, pattern: str, needs: str = "") -> Trait:
@@ -111,8 +122,14 @@ MARKUP: tuple[Trait, ...] = (
     _element("bullet_lists", "have bullet lists", r"(?m)^[ \t]*[-*+•][ \t]+\S", "-*+•"),
     _element("numbered_lists", "have numbered lists", r"(?m)^[ \t]*\d{1,3}[.)][ \t]+\S", "0123456789"),
     _element("tables", "have tables", r"(?m)^[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*\|[-|: \t]*$", "|"),
-    _element("code_blocks", "have code blocks", r"(?m)^[ \t]*(?:```|~~~)", "`~"),
-    _element("code_languages", "name the language of a code block", r"(?m)^[ \t]*(?:```|~~~)[ \t]*[A-Za-z]", "`~"),
+    _element("code_blocks", "have code blocks", r"(?m)^[ \t]*(?:```|~~~)", "`~", is_code=True),
+    _element(
+        "code_languages",
+        "name the language of a code block",
+        r"(?m)^[ \t]*(?:```|~~~)[ \t]*[A-Za-z]",
+        "`~",
+        is_code=True,
+    ),
     _element("inline_code", "have inline code", r"(?:^|[^`])`[^`\n]+`(?:[^`]|$)", "`"),
     _element("links", "have links", r"\[[^\]\n]*\]\([^()\s]+\)", "["),
     _element("block_quotes", "have block quotes", r"(?m)^ {0,3}>[ \t]?\S", ">"),

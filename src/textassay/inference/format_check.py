@@ -12,7 +12,19 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from textassay.corpus.arrays import I64
-from textassay.corpus.markup import CLEAN, HABIT, HABITS, JUNK, LOWERCASE, MARKUP, NOT_COMPOSED, Trait, bytes_in, shows
+from textassay.corpus.markup import (
+    CLEAN,
+    HABIT,
+    HABITS,
+    JUNK,
+    LOWERCASE,
+    MARKUP,
+    NOT_COMPOSED,
+    Trait,
+    bytes_in,
+    shows,
+    without_code,
+)
 from textassay.corpus.printable import many, shortened
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import BUILT_IN, IDEOGRAPH, SPACE, Tokenizer, text_bytes
@@ -345,13 +357,16 @@ def _evenly_spaced(texts: pa.Array) -> pa.Array:
 def _traits(candidate: pa.Array, reference: pa.Array, tokenizer: Tokenizer) -> Iterator[_Found]:
     lower_cased = False
     sides = [(texts, bytes_in(texts)) for texts in (candidate, reference)]
+    has_code = any(present[ord("`")] or present[ord("~")] for _, present in sides)
+    prose = [without_code(texts) for texts, _ in sides] if has_code else [texts for texts, _ in sides]
     for trait in TRAITS:
         # Texts without any capital have none at the beginning either: that is reported once.
         if lower_cased and trait.kind == "initial_capital":
             continue
         shares = []
-        for texts, present in sides:
-            marks = shows(texts, trait, present=present)
+        for (texts, present), without in zip(sides, prose, strict=True):
+            is_prose = trait.is_markdown and not trait.is_code
+            marks = shows(without if is_prose else texts, trait, present=present)
             shares.append(Share(int(marks.sum()), len(marks)))
         if differ(*shares, gap=trait.gap):
             lower_cased |= trait.kind == "upper_case"
