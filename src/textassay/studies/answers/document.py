@@ -261,7 +261,7 @@ def _side(found: Answers, column: SystemAnswers, answers: PromptAnswers, texts: 
 
 def _count(value: float) -> str:
     """A number of meanings or wordings, which is whole, or the value of another metric."""
-    return f"{value:,.0f}" if value.is_integer() else number(value)
+    return f"{value:,.0f}" if float(value).is_integer() else number(value)
 
 
 def _tables(found: Answers) -> tuple[Block, ...]:
