@@ -493,8 +493,8 @@ def _numbered(values: Sequence[Any]) -> dict[str, Any]:
     """
     named: dict[str, Any] = {}
     fields = [_with_field(value)[1] for value in values]
-    for place, (value, field) in enumerate(zip(values, fields, strict=True), 1):
+    for index, (value, field) in enumerate(zip(values, fields, strict=True), 1):
         is_shared = field is not None and fields.count(field) > 1
-        name = name_of(os.fsdecode(value[0])) if is_shared else _own_name(value, f"{ONE} {place}")
+        name = name_of(os.fsdecode(value[0])) if is_shared else _own_name(value, f"{ONE} {index}")
         named[unused_name(name, named)] = value
     return named

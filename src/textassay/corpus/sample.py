@@ -140,8 +140,8 @@ class Sample:
             array, ids, contexts, groups, cut_off = _taken(pa.array(kept), array, ids, contexts, groups, cut_off)
             notes = (*notes, f"{many(blank, 'blank text')} left out")
         if groups is not None and groups.null_count:
-            place = pc.index(pc.is_null(groups), True).as_py() + 1
-            raise InputError(f"{name}: text {place} has no group; wanted one group per text")
+            index = pc.index(pc.is_null(groups), True).as_py() + 1
+            raise InputError(f"{name}: text {index} has no group; wanted one group per text")
         lost = (("blank text|blank texts", blank),) if blank else ()
         return cls(array, name, digest_of(array), ids, contexts, notes, groups, cut_off, lost=lost, n_blank=blank)
 
@@ -234,9 +234,9 @@ def as_text_array(texts: Iterable[str] | pa.Array, name: str) -> pa.Array:
     if isinstance(texts, bytes) or not isinstance(texts, Iterable):
         raise InputError(f"{name}: {type(texts).__name__}; wanted a list of texts")
     values = list(texts)
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if not isinstance(value, str):
-            raise InputError(f"{name}: text {place + 1} is {type(value).__name__} ({value!r:.40}); wanted a string")
+            raise InputError(f"{name}: text {index + 1} is {type(value).__name__} ({value!r:.40}); wanted a string")
     try:
         return pa.array(values, type=TEXT)
     except (UnicodeEncodeError, pa.ArrowInvalid) as error:

@@ -142,8 +142,8 @@ def string_array(texts: list[str], where: str, *, start: int = 1) -> pa.Array:
     try:
         return pa.array(texts, type=TEXT)
     except (UnicodeEncodeError, pa.ArrowInvalid):
-        for place, text in enumerate(texts, start):
-            check_text(text, f"{where}{place}")
+        for index, text in enumerate(texts, start):
+            check_text(text, f"{where}{index}")
         raise
 
 

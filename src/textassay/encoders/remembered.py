@@ -103,7 +103,7 @@ def sampled(texts: Sequence[str]) -> list[str]:
     different = list(dict.fromkeys(texts))
     if len(different) <= _SAMPLED:
         return different
-    return [different[place] for place in np.argsort(keys_of(different))[:_SAMPLED].tolist()]
+    return [different[index] for index in np.argsort(keys_of(different))[:_SAMPLED].tolist()]
 
 
 def read(encoder: Encoder, samples: Samples, *, store: Store | None) -> Read:
@@ -113,12 +113,12 @@ def read(encoder: Encoder, samples: Samples, *, store: Store | None) -> Read:
         return Read(keys_of([]), np.zeros((0, len(_COLUMNS)), np.float32), None, BEGINNING)
     wanted = dict.fromkeys(text for _, texts in samples for text in sampled(texts))
     for _, texts in samples:
-        wanted |= dict.fromkeys(texts[place] for place in may_be_long(texts, counter.room))
+        wanted |= dict.fromkeys(texts[index] for index in may_be_long(texts, counter.room))
     counted = list(wanted)
     keys = keys_of(counted)
     order = np.argsort(keys)
     counts = _counts(
-        [counted[place] for place in order], keys[order], counter, sub_store(store, TOKENS_NAME, len(_COLUMNS))
+        [counted[index] for index in order], keys[order], counter, sub_store(store, TOKENS_NAME, len(_COLUMNS))
     )
     return Read(keys[order], counts, counter, most)
 
@@ -134,9 +134,9 @@ def _counts(texts: list[str], keys: Keys, counter: TokenCounter, store: Store | 
     counts = np.zeros((len(texts), len(_COLUMNS)), np.float32)
     known = np.zeros(len(texts), bool) if store is None else store.fill(keys, counts)
     missing = np.flatnonzero(~known)
-    for chunk in chunks([texts[place] for place in missing]):
+    for chunk in chunks([texts[index] for index in missing]):
         rows = missing[chunk]
-        some = [texts[place] for place in rows]
+        some = [texts[index] for index in rows]
         for row, windows in zip(rows, cut_texts(some, counter), strict=True):
             counts[row] = sum(w.tokens for w in windows), sum(w.unknown for w in windows), len(windows)
     if store is not None:
@@ -226,7 +226,7 @@ class Remembered:
             return self.values[at]
         values = np.empty((len(keys), self.dimension), np.float32)
         values[known] = self.values[at[known]]
-        others = [texts[place] for place in np.flatnonzero(~known).tolist()]
+        others = [texts[index] for index in np.flatnonzero(~known).tolist()]
         values[~known] = remember(self.encoder, others, store=self.store).encode(others)
         return values
 
@@ -278,13 +278,13 @@ def _same(values: F32) -> int:
 
 def _chunks(texts: list[str], rows: I64) -> Iterator[tuple[list[str], I64]]:
     """Texts and their rows, sorted by length and text, so that the order of the input does not matter."""
-    order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), texts[place]))
+    order = sorted(range(len(texts)), key=lambda index: (len(texts[index]), texts[index]))
     begin = characters = 0
-    for end, place in enumerate(order):
-        characters += len(texts[place])
+    for end, index in enumerate(order):
+        characters += len(texts[index])
         if end > begin and (end - begin == _TEXTS or characters > _CHARACTERS):
             yield [texts[other] for other in order[begin:end]], rows[order[begin:end]]
-            begin, characters = end, len(texts[place])
+            begin, characters = end, len(texts[index])
     if order:
         yield [texts[other] for other in order[begin:]], rows[order[begin:]]
 
@@ -295,7 +295,7 @@ def _settle(encoder: Encoder, texts: list[str], rows: I64, *, keys: Keys, values
     found = np.zeros(len(texts), bool) if store is None else store.fill(keys[rows], made)
     missing = np.flatnonzero(~found)
     if len(missing):
-        made[missing] = _checked(encoder, [texts[place] for place in missing])
+        made[missing] = _checked(encoder, [texts[index] for index in missing])
         if store is not None:
             store.put(keys[rows[missing]], made[missing])
     values[rows] = made

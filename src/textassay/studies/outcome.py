@@ -332,8 +332,8 @@ class Outcome(ABC):
         baseline = self.baseline
         for column in self.columns:
             adjusted = self.adjusted_p_values(column)
-            for place, (label, result, p) in enumerate(zip(self.labels, column.results, adjusted, strict=True)):
-                real = baseline[place].estimate if baseline else math.nan
+            for index, (label, result, p) in enumerate(zip(self.labels, column.results, adjusted, strict=True)):
+                real = baseline[index].estimate if baseline else math.nan
                 own = {"candidate": column.name, "label": label, "p_adjusted": known(p), "baseline": known(real)}
                 yield plain_row(result) | own
 

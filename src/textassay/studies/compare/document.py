@@ -108,11 +108,11 @@ def _title(found: Comparison) -> str:
 
 def _reasons(found: Comparison, order: Ranking) -> Iterator[Block]:
     """The whole verdict on each candidate, phrases and topics, the closest candidate first."""
-    for place, row in enumerate(order.rows):
+    for index, row in enumerate(order.rows):
         column = row.column
         said = column.verdict.reasons if column.verdict is not None else ()
         lines = (*said, *phrase_lines(column), *topic_lines(column, found.level))
-        is_open = place == 0 or len(found) <= _MOST_OPEN
+        is_open = index == 0 or len(found) <= _MOST_OPEN
         yield Details(shortened(column.name, 60), (Notes(lines),), row.index, is_open=is_open)
 
 
@@ -124,9 +124,9 @@ def metric_table(found: Comparison) -> Table:
     rows = [
         row
         for aspect in ASPECTS
-        for place, real in enumerate(found.real.results)
+        for index, real in enumerate(found.real.results)
         if real.aspect == aspect
-        for row in _metric_rows(found, place)
+        for row in _metric_rows(found, index)
     ]
     heads = [Head(found.real.name, True, REAL), *(Head(name, True, at) for at, name in enumerate(found.names))]
     return Table((Head("metric"), *heads), tuple(rows), footnotes=tuple(_legend(found)), brief=True)
@@ -189,15 +189,15 @@ def _strips(found: Comparison) -> list[Block]:
     blocks: list[Block] = []
     most = share_of(60, _ALL_STRIPS, len(found))
     for aspect, title in ASPECTS.items():
-        places = [place for place in _drawable(found)[:most] if found.real.results[place].aspect == aspect]
+        places = [index for index in _drawable(found)[:most] if found.real.results[index].aspect == aspect]
         if places:
-            blocks += [Text((f"{title}:",)), *(strip_chart(found, place) for place in places)]
+            blocks += [Text((f"{title}:",)), *(strip_chart(found, index) for index in places)]
     return blocks
 
 
 def _drawable(found: Comparison) -> list[int]:
     rows = zip(*(column.results for column in found.candidates), strict=True)
-    return [place for place, row in enumerate(rows) if any(math.isfinite(result.estimate) for result in row)]
+    return [index for index, row in enumerate(rows) if any(math.isfinite(result.estimate) for result in row)]
 
 
 _PLANE = (
@@ -290,11 +290,11 @@ def _missing(found: Comparison) -> Iterator[Block]:
     """Why a number, an interval or a test is missing, one line per metric, or per metric and candidate."""
     lines = []
     metrics = all_metrics()
-    for place, label in enumerate(found.labels):
+    for index, label in enumerate(found.labels):
         for column in (found.real, *found.candidates):
-            reason = column.results[place].undefined
+            reason = column.results[index].undefined
             lines += [f"{label}, {column.name}: no number: {reason}"] if reason is not None else []
-        metric = metrics.get(found.candidates[0].results[place].metric)
+        metric = metrics.get(found.candidates[0].results[index].metric)
         if metric is not None:
             lines += [f"{label}: {reason[0].lower()}{reason[1:]}" for reason in why_missing(metric)]
     if lines:

@@ -59,7 +59,7 @@ def meaning_section(found: Comparison, order: Ranking) -> Section | None:
     assert first is not None
     missing = [shortened(column.name, 60) for column in found.candidates if column.meaning is None]
     few = (Text((f"Too few texts for regions of {first.sees}: {', '.join(missing)}.",)),) if missing else ()
-    details = [_details(found, each, len(known), is_open=not place) for place, each in enumerate(known)]
+    details = [_details(found, each, len(known), is_open=not index) for index, each in enumerate(known)]
     title = f"Differences in {first.sees}"
     return Section("meaning", title, (Text((_regions_text(first.sees),)), *details, *few))
 
@@ -173,7 +173,7 @@ def _placed(point: Point, turn: bool) -> Point:
 
 def _thinned(points: Sequence[Point], most: int) -> list[Point]:
     few = min(len(points), most)
-    return [points[place * len(points) // few] for place in range(few)]
+    return [points[index * len(points) // few] for index in range(few)]
 
 
 def _kind(region: Region, level: float) -> str:

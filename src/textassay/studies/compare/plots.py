@@ -25,7 +25,7 @@ def separable_plot(order: Ranking) -> Plot | None:
     if not rows:
         return None
     few = f"the {len(rows)} closest of {len(known)} candidates" if len(known) > len(rows) else "each candidate"
-    points = tuple(_share_point(row, float(place)) for place, row in enumerate(rows))
+    points = tuple(_share_point(row, float(index)) for index, row in enumerate(rows))
     return Plot(
         f"Separable share of {few}",
         Scale("separable share: texts unlike the reference's", better="lower", limits=(0.0, 1.0), percent=True),
@@ -89,9 +89,9 @@ def plane_chart(found: Comparison) -> Chart | None:
 def _plane_places(found: Comparison) -> tuple[int, int] | None:
     """The places of the quality and the diversity metric to draw, None when one of them is missing."""
     results = {
-        place: real
-        for place, real in enumerate(found.real.results)
-        if any(math.isfinite(column.results[place].estimate) for column in found.candidates)
+        index: real
+        for index, real in enumerate(found.real.results)
+        if any(math.isfinite(column.results[index].estimate) for column in found.candidates)
     }
     # A plane needs two metrics.
     return plane_indexes(results) if len(results) > 1 else None
@@ -100,8 +100,8 @@ def _plane_places(found: Comparison) -> tuple[int, int] | None:
 def _axes(found: Comparison, column: Column, places: tuple[int, int]) -> tuple[Result, Result]:
     """The results of a column on both axes, without Markdown where the samples differ in it."""
     first, second = (
-        column.axes_without_markup.get(found.labels[place], column.beside_real(found.labels[place], result))
-        for place, result in ((place, column.results[place]) for place in places)
+        column.axes_without_markup.get(found.labels[index], column.beside_real(found.labels[index], result))
+        for index, result in ((index, column.results[index]) for index in places)
     )
     return first, second
 
@@ -119,10 +119,10 @@ def _plane_remarks(found: Comparison, places: tuple[int, int], missing: Sequence
     """Candidates that are left out, and differences in size."""
     if missing:
         yield f"Not drawn, because a number is missing on one of the axes: {', '.join(missing)}."
-    for place in places:
-        remark = _size_remark(found, place)
+    for index in places:
+        remark = _size_remark(found, index)
         if remark:
-            yield f"{shortened(found.labels[place], 60)}: {remark}."
+            yield f"{shortened(found.labels[index], 60)}: {remark}."
 
 
 def strip_chart(found: Comparison, place: int) -> Chart:

@@ -353,8 +353,8 @@ class _Line:
 
 def _form_line(column: Column) -> str:
     line, findings = _Line("form:"), _form_findings(column)
-    for place, finding in enumerate(findings):
-        reference = "" if place else "reference "
+    for index, finding in enumerate(findings):
+        reference = "" if index else "reference "
         if finding.candidate_mean is not None and finding.reference_mean is not None:
             words = many(round(finding.candidate_mean), "word")
             part = f"{words} per text ({reference}{finding.reference_mean:,.0f})"
@@ -370,11 +370,11 @@ def _word_line(column: Column) -> str:
     """Phrases that are too frequent, then those that are too rare, with their counts."""
     line = _Line("words:")
     over, under = telling(column.over), telling(column.under)
-    for place, phrase in enumerate(over[: 2 if under else 6]):
-        line.add(_counted(phrase, "more" if not place else "", first=not place))
-    for place, phrase in enumerate(under[:6]):
-        word, joint = ("fewer" if not place else ""), ("; " if not place else ", ")
-        if not line.add(_counted(phrase, word, first=not place and not over), joint=joint):
+    for index, phrase in enumerate(over[: 2 if under else 6]):
+        line.add(_counted(phrase, "more" if not index else "", first=not index))
+    for index, phrase in enumerate(under[:6]):
+        word, joint = ("fewer" if not index else ""), ("; " if not index else ", ")
+        if not line.add(_counted(phrase, word, first=not index and not over), joint=joint):
             break
     return line.text if over or under else ""
 
@@ -390,10 +390,10 @@ def _topic_line(column: Column, level: float) -> str:
         return ""
     line, first = _Line("topics:"), True
     for word, regions in (("more on", column.meaning.over(level)), ("fewer on", column.meaning.under(level))):
-        for place, region in enumerate(regions[:2]):
+        for index, region in enumerate(regions[:2]):
             shares = f"{share(region.candidate_share)} ({'reference ' if first else ''}{share(region.reference_share)})"
             name = ", ".join(region.words[:2]) if region.words else region_name(region, 36)
-            part = f"{word} {shortened(name, 40)} {shares}" if not place else f"{shortened(name, 40)} {shares}"
-            line.add(part, joint=", " if place else "; ")
+            part = f"{word} {shortened(name, 40)} {shares}" if not index else f"{shortened(name, 40)} {shares}"
+            line.add(part, joint=", " if index else "; ")
             first = False
     return "" if first else line.text

@@ -128,7 +128,7 @@ def frontier(
     columns = [_column(each, chosen, options) for each in sources]
     return Frontier(
         tuple(column for column, _ in columns),
-        tuple(pair.name if isinstance(pair, Pair) else pair for pair in chosen),
+        tuple(pair.name for pair in chosen),
         tuple(dict.fromkeys(note for _, notes in columns for note in notes)),
         _settings(sources, options),
     )
@@ -172,7 +172,21 @@ def _settings(sources: Sequence[Source], options: _Options) -> Settings:
     return {**found, "seed": options.seed, "version": __version__}
 
 
-def _chosen_pairs(pairs: Sequence[str | Pair] | str | None, sources: Sequence[Source]) -> list[str | Pair]:
+@dataclass(frozen=True)
+class _TextPair:
+    """A pair that is measured on texts: BLEU (`bs`) or the coverage rate (`cn`) of n-grams, each with its diversity."""
+
+    name: str
+    kind: str
+    n: int
+
+    @property
+    def is_compatible(self) -> bool:
+        """Whether the paper proves that the pair is compatible."""
+        return self.kind == "cn"
+
+
+def _chosen_pairs(pairs: Sequence[str | Pair] | str | None, sources: Sequence[Source]) -> list[_TextPair | Pair]:
     kinds = list(dict.fromkeys(source.kind for source in sources))
     if pairs is None or not len(pairs):
         defaults = {DEFAULT_PAIRS[kind] for kind in kinds}
@@ -181,14 +195,14 @@ def _chosen_pairs(pairs: Sequence[str | Pair] | str | None, sources: Sequence[So
         return [_parsed(name, kinds) for name in defaults.pop()]
     given = pairs.split(",") if isinstance(pairs, str) else list(pairs)
     chosen = [each if isinstance(each, Pair) else _parsed(each.strip(), kinds) for each in given]
-    names = [each.name if isinstance(each, Pair) else each for each in chosen]
+    names = [each.name for each in chosen]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise InputError(f"pair {quoted([repeated[0]])} is given twice; wanted each once")
     return chosen
 
 
-def _parsed(name: str, kinds: Sequence[str]) -> str | Pair:
-    """A pair of the general form, or the name of one that is measured on texts."""
+def _parsed(name: str, kinds: Sequence[str]) -> _TextPair | Pair:
+    """A pair of the general form, or one that is measured on texts."""
     found = _ON_TEXTS.fullmatch(name.lower())
     if found is None:
         return parse_pair(name)
@@ -197,12 +211,12 @@ def _parsed(name: str, kinds: Sequence[str]) -> str | Pair:
         raise InputError(f"pair {quoted([name])} is measured on texts; wanted texts or oracle:SIGMA as the source")
     if n < 1 or (ORACLE in kinds and n > LENGTH):
         raise InputError(f"pair {quoted([name])}; wanted n from 1 to {LENGTH if ORACLE in kinds else _LARGEST_N}")
-    return name.lower()
+    return _TextPair(name.lower(), found[1], n)
 
 
-def _column(source: Source, chosen: Sequence[str | Pair], options: _Options) -> tuple[SourceColumn, list[str]]:
+def _column(source: Source, chosen: Sequence[_TextPair | Pair], options: _Options) -> tuple[SourceColumn, list[str]]:
     notes: list[str] = []
-    on_texts = [name for name in chosen if isinstance(name, str)]
+    on_texts = [pair for pair in chosen if isinstance(pair, _TextPair)]
     options.progress.start(shortened(source.name, 40), _steps(source, chosen, options))
     found: dict[str, Analysis] = {}
     if source.kind == TEXTS and on_texts:
@@ -211,14 +225,14 @@ def _column(source: Source, chosen: Sequence[str | Pair], options: _Options) -> 
         if isinstance(pair, Pair):
             found[pair.name] = _exact(source, pair, options, notes)
         elif source.kind == ORACLE:
-            found[pair] = _optimised(source, pair, options)
-    analyses = tuple(found[pair.name if isinstance(pair, Pair) else pair] for pair in chosen)
+            found[pair.name] = _optimised(source, pair, options)
+    analyses = tuple(found[pair.name] for pair in chosen)
     values = source.distribution.without_zeros().expanded() if source.distribution else np.zeros(0)
     log_probs = tuple(np.log(values[:_MOST_LOG_PROBS]).tolist())
     return SourceColumn(source.name, source.kind, source.n, source.digest, analyses, log_probs), notes
 
 
-def _steps(source: Source, chosen: Sequence[str | Pair], options: _Options) -> int:
+def _steps(source: Source, chosen: Sequence[_TextPair | Pair], options: _Options) -> int:
     exact = sum(isinstance(pair, Pair) for pair in chosen)
     others = len(chosen) - exact
     on_texts = len(NOISE) * len(options.noise_lengths) * options.n_seeds * bool(others)
@@ -259,12 +273,11 @@ def _exact(source: Source, pair: Pair, options: _Options, notes: list[str]) -> A
     )
 
 
-def _optimised(source: Source, name: str, options: _Options) -> Analysis:
+def _optimised(source: Source, pair: _TextPair, options: _Options) -> Analysis:
     assert source.probabilities is not None
-    kind, n = name[:2], int(name[3:])
-    pair = (bleu_pair if kind == "bs" else coverage_pair)(source.probabilities, n)
+    measured = (bleu_pair if pair.kind == "bs" else coverage_pair)(source.probabilities, pair.n)
     found = lower_bound(
-        pair, source.probabilities, n_starts=options.n_starts, seed=options.seed, progress=options.progress
+        measured, source.probabilities, n_starts=options.n_starts, seed=options.seed, progress=options.progress
     )
     parts = {
         "drate": found.drate, "quality": found.quality, "diversity": found.diversity,
@@ -272,20 +285,20 @@ def _optimised(source: Source, name: str, options: _Options) -> Analysis:
     }  # fmt: skip
     best = Curve("best distribution found", "", ((0.0, found.best_quality, found.best_diversity),))
     return Analysis(
-        name,
+        pair.name,
         OPTIMISED,
         found.quality,
         found.diversity,
-        _result(source, name, found.qdisc, parts, options, {"starts": options.n_starts}),
-        judge_optimised(found.qdisc, found.drate, is_compatible=kind == "cn", n_starts=options.n_starts),
+        _result(source, pair.name, found.qdisc, parts, options, {"starts": options.n_starts}),
+        judge_optimised(found.qdisc, found.drate, is_compatible=pair.is_compatible, n_starts=options.n_starts),
         curves=(best,),
         steps=found.steps,
     )
 
 
-def _estimated(source: Source, names: Sequence[str], options: _Options) -> dict[str, Analysis]:
+def _estimated(source: Source, pairs: Sequence[_TextPair], options: _Options) -> dict[str, Analysis]:
     assert source.halves is not None
-    wanted = [(name[:2], int(name[3:])) for name in names]
+    wanted = [(pair.kind, pair.n) for pair in pairs]
     runs = [
         estimate_pairs(
             *source.halves(seed),
@@ -298,12 +311,12 @@ def _estimated(source: Source, names: Sequence[str], options: _Options) -> dict[
         for seed in range(options.seed, options.seed + options.n_seeds)
     ]
     return {
-        name: _estimate(source, name, found, options)
-        for name, found in zip(names, zip(*runs, strict=True), strict=True)
+        pair.name: _estimate(source, pair, found, options)
+        for pair, found in zip(pairs, zip(*runs, strict=True), strict=True)
     }
 
 
-def _estimate(source: Source, name: str, runs: Sequence[Estimate], options: _Options) -> Analysis:
+def _estimate(source: Source, pair: _TextPair, runs: Sequence[Estimate], options: _Options) -> Analysis:
     """The means over all draws, with the curves of the first."""
     found = runs[0]
     qdisc, drate = (over_seeds([getattr(run, ratio) for run in runs]) for ratio in ("qdisc", "drate"))
@@ -319,14 +332,15 @@ def _estimate(source: Source, name: str, runs: Sequence[Estimate], options: _Opt
     )
     settings = {"tok": options.tokenizer, "noise": _listed(options.noise_lengths)}
     return Analysis(
-        name,
+        pair.name,
         ESTIMATED,
         found.quality,
         found.diversity,
         replace(
-            _result(source, name, qdisc.mean, parts, options, settings, undefined=NOT_DIVERSE), interval=qdisc.interval
+            _result(source, pair.name, qdisc.mean, parts, options, settings, undefined=NOT_DIVERSE),
+            interval=qdisc.interval,
         ),
-        judge_estimated(qdisc, drate, is_compatible=name.startswith("cn"), n=source.n),
+        judge_estimated(qdisc, drate, is_compatible=pair.is_compatible, n=source.n),
         curves=curves,
     )
 

@@ -142,11 +142,11 @@ def _axes(metrics: Sequence[_Shown]) -> Iterator[str]:
 def _shown_metrics(found: Sweep) -> list[_Shown]:
     """At most three metrics: the first of both aspects, and the axes of the plane."""
     results = drawable(found)
-    both = [("", place) for place, result in results.items() if result.aspect == "both"][:1]
+    both = [("", index) for index, result in results.items() if result.aspect == "both"][:1]
     axes = zip(("quality", "diversity"), plane_indexes(results) or (), strict=False)
     shown = []
-    for aspect, place in (*both, *axes):
-        shown.append(_Shown(place, shortened(found.labels[place], 24), _unit(found, place), aspect))
+    for aspect, index in (*both, *axes):
+        shown.append(_Shown(index, shortened(found.labels[index], 24), _unit(found, index), aspect))
     return shown
 
 
@@ -209,7 +209,7 @@ def _best_table(found: Sweep) -> Table:
     heads = ("best", "value", REAL_NAME, "not distinguishable from the best")
     return Table(
         (Head("metric"), *(Head(head, numeric=at in (1, 2)) for at, head in enumerate(heads))),
-        tuple(_best_row(found, best, place) for place, best in enumerate(found.best)),
+        tuple(_best_row(found, best, index) for index, best in enumerate(found.best)),
     )
 
 
@@ -244,10 +244,10 @@ def among_text(found: Sweep, best: Best) -> str:
 
 def _value_table(found: Sweep) -> Table:
     tested = any(_overall_text(found, column) for column in found.swept)
-    units = [_unit(found, place) for place in range(len(found.labels))]
+    units = [_unit(found, index) for index in range(len(found.labels))]
     labels = [unit.behind(shortened(label, 60)) for unit, label in zip(units, found.labels, strict=True)]
     heads = [Head("setting"), *(Head(label, numeric=True) for label in labels)]
-    rows = [_value_row(found, place, units, tested=tested) for place in range(len(found.swept))]
+    rows = [_value_row(found, index, units, tested=tested) for index in range(len(found.swept))]
     real = (Cell(REAL_NAME, candidate=REAL), *_cells(found, found.real.results, units))
     return Table(
         (*heads, *([Head("overall p", numeric=True)] if tested else [])),
@@ -309,10 +309,10 @@ def _facts(found: Sweep) -> Facts:
 def _metric_charts(found: Sweep) -> Iterator[Block]:
     """One chart per metric under the title of its aspect."""
     for aspect, title in ASPECTS.items():
-        places = [place for place, real in enumerate(found.real.results) if real.aspect == aspect]
+        places = [index for index, real in enumerate(found.real.results) if real.aspect == aspect]
         if places:
             yield Text((f"{title}:",))
-            yield from (_metric_chart(found, place) for place in places)
+            yield from (_metric_chart(found, index) for index in places)
 
 
 def _metric_chart(found: Sweep, place: int) -> Chart:
