@@ -289,6 +289,23 @@ def test_splits_have_the_groups_of_the_gate(monkeypatch: pytest.MonkeyPatch) -> 
     assert designs[3:] == ["independent"] * 3
 
 
+def test_splits_are_told_as_progress() -> None:
+    class Told:
+        def __init__(self) -> None:
+            self.steps: dict[str, int] = {}
+
+        def start(self, what: str, steps: int) -> None:
+            self.what = what
+            self.steps[f"of {what}"] = steps
+
+        def step(self, steps: int) -> None:
+            self.steps[self.what] = self.steps.get(self.what, 0) + steps
+
+    told = Told()
+    compare(corpus(1, 80), corpus(2, 80), gate=GateRules(fail_on="copied", aa=3), progress=told, **FAST)
+    assert told.steps["A/A check"] == told.steps["of A/A check"] == 3
+
+
 def test_splits_without_the_vectors_of_the_gate_are_noted() -> None:
     rules = GateRules(fail_on="differs", aa=2)
     gate = compare(corpus(1, 80), corpus(2, 80), gate=rules, encoder="lsa", **FAST).gate

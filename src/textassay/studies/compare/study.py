@@ -181,7 +181,9 @@ def compare(
     alike = partial(
         compare, tokenizer=tokenizer, lowercase=lowercase, level=level, n_resamples=exchanges, engine=workers
     )
-    return with_splits(found, rules, design, alike, contaminant=contaminant, seed=seed, has_vectors=seen is not None)
+    return with_splits(
+        found, rules, design, alike, contaminant=contaminant, seed=seed, has_vectors=seen is not None, progress=progress
+    )
 
 
 def _with_baseline(given: Mapping[str, Any], rules: GateRules) -> tuple[Mapping[str, Any], str | None]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textassay.corpus.sample import Sample, stream
 from textassay.errors import InputError, Setting
+from textassay.inference.plan import Progress
 from textassay.inference.record_design import RecordDesign
 from textassay.metrics.learned.separable import FEWEST_UNITS
 from textassay.studies.gate.result import FAIL, PASS, UNDECIDED, Gate, Splits
@@ -29,6 +30,7 @@ def with_splits(
     contaminant: Sample | None,
     seed: int,
     has_vectors: bool,
+    progress: Progress,
 ) -> "Comparison":
     """The comparison with how its rules decide on splits of the reference, if that was asked for.
 
@@ -39,9 +41,12 @@ def with_splits(
         return found
     alone = replace(rules, aa=0, no_worse_than=None, margins={}, contaminant=contaminant)
 
+    progress.start("A/A check", rules.aa)
+
     def decide(mine: Sample, theirs: Sample, seed: int) -> Gate:
         split = compared(theirs, {"split": mine}, metrics="repetition", gate=alone, pair=False, seed=seed)
         assert split.gate is not None
+        progress.step(1)
         return split.gate
 
     size = min(sample.count_independent() for sample in design.candidates.values())
