@@ -184,7 +184,15 @@ def test_files_are_read_back_and_checked(tmp_path: Path) -> None:
     write_digest(digest, path)
     assert digest_bytes(read_digest(path)) == path.read_bytes() == digest_bytes(digest)
     whole = path.read_bytes()
-    for damaged in (whole[:-9], b"text", whole[:9000] + b"\1" * 500 + whole[9500:], whole[: len(whole) // 2]):
+    other_name = whole.replace(b'["shard",50', b'["shbrd",50')
+    assert other_name != whole
+    for damaged in (
+        other_name,
+        whole[:-9],
+        b"text",
+        whole[:9000] + b"\1" * 500 + whole[9500:],
+        whole[: len(whole) // 2],
+    ):
         path.write_bytes(damaged)
         with pytest.raises(InputError, match=r"a\.digest"):
             read_digest(path)

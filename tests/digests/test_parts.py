@@ -190,6 +190,8 @@ def bad_shards(folder: Path) -> Iterator[tuple[str, str]]:
     """Names of bad shards and what is wrong with them."""
     (folder / "columns.csv").write_text("name,colour\na,b\n")
     yield "columns.csv", "no field"
+    write_digest(made(corpus(1, 30)), folder / "made.digest")
+    yield "made.digest", "is a digest; wanted texts"
     (folder / "empty.txt").write_text("")
     yield "empty.txt", "empty"
     (folder / "torn.jsonl.gz").write_bytes(b"\x1f\x8b\x08\x00broken")

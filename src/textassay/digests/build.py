@@ -21,7 +21,7 @@ from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tokenizers import get_tokenizer
 from textassay.digests.digest import Digest, digest_sample, merge_digests
-from textassay.digests.file import ENDING, LARGEST_SKETCH, MOST_BLOCKS, read_digest, write_digest
+from textassay.digests.file import ENDING, LARGEST_SKETCH, MOST_BLOCKS, is_digest, read_digest, write_digest
 from textassay.digests.shards import about_file, fetched, is_remote, shard_files
 from textassay.digests.statistics import BY_BLOCK, Layout
 from textassay.encoders.base import Encoder, check_name, get_encoder
@@ -109,6 +109,8 @@ def make_part(job: ShardJob) -> Done:
         return Done(job.part)
     recipe = job.recipe
     try:
+        if is_digest(job.path):
+            raise InputError(f"{printable(job.path)}: is a digest; wanted texts (digests: textassay digest merge)")
         with fetched(job.path) as path:
             span = None if job.span is None else Span(path, job.span)
             if span is not None and is_cut_by_lines(path) and span.is_empty():

@@ -30,7 +30,7 @@ V = TypeVar("V", bound=View)
 _TEXTS_AT_ONCE, _VECTORS_AT_ONCE = 262_144, 32_768
 # Shards that a description lists.
 _MOST_SHOWN = 20
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, order=True)

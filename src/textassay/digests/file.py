@@ -77,7 +77,8 @@ def _write(digest: Digest, sink: BinaryIO) -> None:
     counts = {name: n_parts if is_in_parts(name) else 1 for name in names}
     header = json.dumps(_plain(digest, counts), sort_keys=True, separators=(",", ":")).encode()
     options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
-    with pa.ipc.new_file(sink, _SCHEMA.with_metadata({_HEADER: header}), options=options) as writer:
+    about = {_HEADER: header, _CHECKSUM: _checksum_of_header(header)}
+    with pa.ipc.new_file(sink, _SCHEMA.with_metadata(about), options=options) as writer:
         for number, name in enumerate(names):
             for part in range(counts[name]):
                 table = digest.tables.part(name, part, counts[name])
@@ -108,6 +109,8 @@ def read_digest(path: str | os.PathLike[str], *, keep: bool = True) -> Digest:
             raise InputError(
                 f"{printable(str(path))}: a digest of version {plain['version']}; this program reads version {VERSION}"
             )
+        if reader.schema.metadata.get(_CHECKSUM.encode()) != _checksum_of_header(reader.schema.metadata[_HEADER]):
+            raise ValueError("the header is not the one that was written")
         if not reader.schema.equals(_SCHEMA):
             raise ValueError("other columns")
         layout = Layout(**plain["layout"])
@@ -292,6 +295,10 @@ def _count(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 1 << 63:
         raise ValueError(f"the number {value!r:.40}")
     return value
+
+
+def _checksum_of_header(header: bytes) -> bytes:
+    return hashlib.blake2b(header, digest_size=8).hexdigest().encode()
 
 
 def _checksum(name: str, table: BlockTable) -> str:
