@@ -301,6 +301,10 @@ run on draws from the other part.
 Read it so: fresh draws of one source should pass at least as often as planned and almost never fail, and a candidate
 that has exactly the margin of what it must not have should pass in at most 5 % of runs. With a few dozen runs the
 intervals are wide: they exclude a gate that is far from its promise, and no more.
+
+Most runs were made before a single word could take the place of the classifier of the separable share where it
+separates more surely, which changes few decisions: of the fresh draws, the last 111 of captions and 112 of outputs have
+this classifier.
 """
 
 
