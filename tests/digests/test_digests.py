@@ -109,17 +109,23 @@ def test_metrics_on_digests_are_those_on_the_texts() -> None:
     assert {result.metric for result in found["a"].results} == {name.partition(":")[0] for name in names}
 
 
-def test_a_note_warns_of_corpora_of_another_size() -> None:
-    digests = {
-        name: made(corpus(seed, n), name) for seed, (name, n) in enumerate((("real", 100), ("a", 100), ("b", 200)))
-    }
-    real, found = digests["real"], {}
-    for name in ("a", "b"):
-        outcome = ta.compare(real, {name: digests[name]}, metrics="distinct,cnd", n_resamples=0)
-        found[name] = [note for note in outcome.notes if "move with the number of texts" in note]
-    assert not found["a"]
-    assert found["b"][0].startswith("values of distinct-2 move with")
-    assert "b (200 texts) cannot be compared with those of the reference (100 texts)" in found["b"][0]
+def test_values_that_move_with_the_number_of_texts_are_compared_at_one_number() -> None:
+    real, same, double = (
+        made(corpus(seed, n), name) for seed, n, name in ((1, 400, "real"), (2, 400, "a"), (3, 800, "b"))
+    )
+    alike = ta.compare(real, {"a": same}, metrics="distinct,cnd", n_resamples=0)
+    assert not any("move with the number of texts" in note for note in alike.notes)
+    for reference, candidate in ((real, double), (double, real)):
+        found = ta.compare(reference, {"x": candidate}, metrics="distinct,cnd", n_resamples=99)
+        column = found["x"]
+        mine, theirs = column.beside_real("distinct-2", column["distinct-2"]), found.real["distinct-2"]
+        assert 380 <= mine.n <= 420
+        assert 380 <= theirs.n <= 420
+        # Of twice as many texts it is a third less.
+        assert mine.estimate == pytest.approx(theirs.estimate, rel=0.1)
+        assert any("those of random blocks with about 400 texts" in note for note in found.notes)
+    tiny = ta.compare(real, {"x": made(corpus(4, 30), "x")}, metrics="distinct,cnd", n_resamples=0)
+    assert "too large to be cut" in (tiny.real["distinct-2"].undefined or "")
 
 
 def test_sketch_estimates_products() -> None:

@@ -177,7 +177,8 @@ class BlockMaterial(Material):
     def of(cls, digest: Digest, settings: Settings, part: Part = EVERYTHING, tally: Tally = whole_sum) -> Self:
         """The material of a digest, with the n-grams of one part."""
         nothing = pa.array([], TEXT)
-        sample = DigestSample(nothing, digest.name, digest.content, n_texts=digest.n)
+        # Some of the blocks have fewer texts than the digest that they are of.
+        sample = DigestSample(nothing, digest.name, digest.content, n_texts=int(digest.block_texts.sum()))
         return cls(sample, settings, digest=digest, part=part, tally=tally)
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from textassay import errors
-from textassay.corpus.arrays import F32
+from textassay.corpus.arrays import F32, I64
 from textassay.corpus.printable import listed as cut_list
 from textassay.corpus.printable import many, printable, quoted, shortened
 from textassay.corpus.sample import stream
@@ -41,8 +41,10 @@ from textassay.studies.finding import Finding
 from textassay.studies.outcome import settings_of_metrics
 
 _NO_BASELINE = f"fewer than {2 * FEWEST_BLOCKS} blocks in the reference"
-# Numbers of texts that differ by more than this share move metrics that describe a corpus.
-_SAME_SIZE = 0.01
+# Numbers of texts that differ by more than this share move metrics that describe a corpus. Whole blocks are cut, so the
+# common number is met less exactly.
+_SAME_SIZE, _ABOUT_SAME_SIZE = 0.01, 0.05
+_NO_SIZE = "blocks of the larger digest are too large to be cut to the number of texts of the smallest one"
 _NO_HALVES = "the products of vectors are summed over all blocks, so that halves have none"
 _LEFT_OUT = (
     "digests have no texts: there are no phrases, topics, format findings and separable share, and dependence of texts "
@@ -117,7 +119,7 @@ def compare_digests(
             _LEFT_OUT,
             *missing,
             *_notes_on_skipped((reference, *candidates.values())),
-            *_notes_on_sizes(requests, reference, candidates),
+            *_notes_on_sizes(requests, (reference, *candidates.values())),
             _about(reference),
         ),
         n_resamples=plan.n_resamples,
@@ -174,19 +176,21 @@ def _notes_on_skipped(digests: Sequence[Digest]) -> list[str]:
     ]
 
 
-def _notes_on_sizes(requests: Sequence[Request], reference: Digest, candidates: Mapping[str, Digest]) -> list[str]:
-    """What moves with the number of texts, where candidates and reference have another number."""
+def _have_one_size(digests: Sequence[Digest]) -> bool:
+    """Whether all have about the same number of texts."""
+    sizes = [each.n for each in digests]
+    return max(sizes) <= (1 + _SAME_SIZE) * min(sizes)
+
+
+def _notes_on_sizes(requests: Sequence[Request], digests: Sequence[Digest]) -> list[str]:
+    """At what number of texts metrics are compared that move with it."""
     labels = [request.label for request in requests if not request.metric.compares]
-    others = [
-        f"{shortened(name)} ({many(each.n, 'text')})"
-        for name, each in candidates.items()
-        if abs(each.n / reference.n - 1) > _SAME_SIZE
-    ]
+    if not labels or _have_one_size(digests):
+        return []
+    n = min(each.n for each in digests)
     return [
-        f"values of {cut_list(labels)} move with the number of texts, and digests are not cut to one size: those of "
-        f"{cut_list(others)} cannot be compared with those of the reference ({many(reference.n, 'text')})"
-        for _ in others[:1]
-        if labels
+        f"values of {cut_list(labels)} move with the number of texts; beside real text they are those of random blocks "
+        f"with about {many(n, 'text')}"
     ]
 
 
@@ -245,18 +249,35 @@ def _jobs(
     """Everything that is measured, by the candidate and what it is compared with."""
     comparing = tuple(request for request in requests if request.metric.compares)
     describing = tuple(request for request in requests if not request.metric.compares)
-    found = {("", "own"): _Job(describing, {"candidate": reference}, replace(plan, n_resamples=0))}
+    every = (reference, *candidates.values())
+    n = min(each.n for each in every)
+    blocks = {name: _blocks_of(each, n, plan.seed) for name, each in candidates.items()}
+    own = _blocks_of(reference, n, plan.seed)
+    found = {}
+    if own is not None:
+        found["", "own"] = _Job(describing, {"candidate": _some_blocks(reference, own)}, replace(plan, n_resamples=0))
     for name, each in candidates.items():
         parts = {"candidate": each, "reference": reference}
         found[name, "reference"] = _Job(tuple(requests), parts, plan, test=plan.n_resamples > 0)
+        chosen = blocks[name]
+        if chosen is not None and not _have_one_size(every):
+            found[name, "own"] = _Job(describing, {"candidate": _some_blocks(each, chosen)}, plan)
     if reference.header.layout.n_blocks >= 2 * FEWEST_BLOCKS:
-        one, other = _halves(reference, plan.seed)
+        of_one_size = {name: chosen for name, chosen in blocks.items() if chosen is not None}
+        if own is None or len(own) < 2 * FEWEST_BLOCKS or len(of_one_size) < len(candidates):
+            # Too few blocks for halves of one size: halves of everything.
+            own, of_one_size = _all_blocks(reference), {name: _all_blocks(each) for name, each in candidates.items()}
+        one, other = _halves(reference, own, plan.seed)
         comparing = tuple(_halved(requests, reference))
         found["", "halves"] = _Job(comparing, {"candidate": one, "reference": other}, plan)
         for name, each in candidates.items():
-            half = _halves(each, plan.seed)[0]
+            half = _halves(each, of_one_size[name], plan.seed)[0]
             found[name, "half"] = _Job(comparing, {"candidate": half, "reference": other}, plan)
     return found
+
+
+def _all_blocks(digest: Digest) -> I64:
+    return np.arange(digest.header.layout.n_blocks)
 
 
 def _reads_halves(request: Request, digest: Digest) -> bool:
@@ -264,24 +285,40 @@ def _reads_halves(request: Request, digest: Digest) -> bool:
     return Moments not in request.metric.views or "vector products" in digest.tables
 
 
-def _halves(digest: Digest, seed: int) -> tuple[Digest, Digest]:
-    """Two digests with half of the blocks each, at random."""
-    n = digest.header.layout.n_blocks
-    order = stream(seed, "halves of blocks").permutation(n)
-    found = []
-    for chosen in (order[: n // 2], order[n // 2 : n // 2 * 2]):
-        groups = np.full(n, -1, dtype=np.int64)
-        groups[np.sort(chosen)] = np.arange(len(chosen))
-        found.append(joined_blocks(digest, groups))
-    return found[0], found[1]
+def _halves(digest: Digest, blocks: I64, seed: int) -> tuple[Digest, Digest]:
+    """Two digests with half of these blocks each, at random."""
+    half = len(blocks) // 2
+    order = blocks[stream(seed, "halves of blocks").permutation(len(blocks))]
+    return _some_blocks(digest, order[:half]), _some_blocks(digest, order[half : 2 * half])
+
+
+def _blocks_of(digest: Digest, n: int, seed: int) -> I64 | None:
+    """As many random blocks as have about n texts, all of a digest with no more; None if no number of blocks has."""
+    if digest.n <= (1 + _SAME_SIZE) * n:
+        return _all_blocks(digest)
+    order = stream(seed, "blocks of one size").permutation(digest.header.layout.n_blocks)
+    texts = digest.block_texts[order].cumsum()
+    count = int(np.abs(texts - n).argmin()) + 1
+    is_close = abs(int(texts[count - 1]) / n - 1) <= _ABOUT_SAME_SIZE
+    return np.sort(order[:count]) if count >= FEWEST_BLOCKS and is_close else None
+
+
+def _some_blocks(digest: Digest, blocks: I64) -> Digest:
+    n_blocks = digest.header.layout.n_blocks
+    if len(blocks) == n_blocks:
+        return digest
+    groups = np.full(n_blocks, -1, dtype=np.int64)
+    groups[np.sort(blocks)] = np.arange(len(blocks))
+    return joined_blocks(digest, groups)
 
 
 def _baseline_column(requests: Sequence[Request], reference: Digest, measured: _Found) -> Column:
     """What the reference scores: describing metrics on all of it, comparing ones between its halves."""
-    why = _NO_HALVES if ("", "halves") in measured else _NO_BASELINE
+    why = _NO_SIZE if ("", "own") not in measured else _NO_HALVES if ("", "halves") in measured else _NO_BASELINE
     found = {r: result_of(r, math.nan, undefined=f"no baseline: {why}", signature="") for r in requests}
-    describing = [request for request in requests if not request.metric.compares]
-    found |= dict(zip(describing, measured["", "own"].results, strict=True))
+    if ("", "own") in measured:
+        describing = [request for request in requests if not request.metric.compares]
+        found |= dict(zip(describing, measured["", "own"].results, strict=True))
     if ("", "halves") in measured:
         found |= dict(zip(_halved(requests, reference), measured["", "halves"].results, strict=True))
     return Column("real v real", reference.n, reference.content, tuple(found[r] for r in requests))
@@ -294,8 +331,12 @@ def _halved(requests: Sequence[Request], digest: Digest) -> list[Request]:
 
 def _column(name: str, requests: Sequence[Request], candidate: Digest, measured: _Found) -> Column:
     found, again = measured[name, "reference"], measured.get((name, "half"))
-    halved = _halved(requests, candidate)
-    at_size = {} if again is None else dict(zip([r.label for r in halved], again.results, strict=True))
+    at_size: dict[str, Result] = {}
+    if again is not None:
+        at_size |= zip([r.label for r in _halved(requests, candidate)], again.results, strict=True)
+    if (name, "own") in measured:
+        labels = [r.label for r in requests if not r.metric.compares]
+        at_size |= zip(labels, measured[name, "own"].results, strict=True)
     return Column(
         candidate.name,
         candidate.n,
