@@ -207,6 +207,7 @@ def _check_nodes(ray: Any) -> None:
     import platform
     from inspect import getsource
 
+    from ray.exceptions import NodeDiedError, TaskUnschedulableError, WorkerCrashedError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     # Sent as source: a function of this package could not be loaded where the package is missing.
@@ -220,7 +221,11 @@ def _check_nodes(ray: Any) -> None:
     ]
     wanted = (__version__, platform.python_version().rpartition(".")[0])
     for node, each in zip(nodes, asked, strict=True):
-        version, python = ray.get(each, timeout=4 * ANSWER_WITHIN)
+        try:
+            version, python = ray.get(each, timeout=4 * ANSWER_WITHIN)
+        except (TaskUnschedulableError, WorkerCrashedError, NodeDiedError):
+            # The node has ended since it was listed, and gets no work.
+            continue
         where = f"worker node {node['NodeManagerAddress']}"
         if not version:
             raise InputError(f"{where}: textassay is not installed; wanted textassay {wanted[0]}, as on this machine")
