@@ -6,7 +6,7 @@ from textassay.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from textassay import metrics
-    from textassay.corpus.files import reading_limit
+    from textassay.corpus.files.reading import reading_limit
     from textassay.corpus.item_set import Item, ItemSet, read_items
     from textassay.corpus.ratings.files import read_ratings
     from textassay.corpus.ratings.rated_items import RatedItem, RatedItems
@@ -128,7 +128,7 @@ _HOMES = {
     "read_results": "textassay.studies.saved",
     "read_sample": "textassay.corpus.readers",
     "read_systems": "textassay.corpus.readers",
-    "reading_limit": "textassay.corpus.files",
+    "reading_limit": "textassay.corpus.files.reading",
     "save_model": "textassay.models.choose",
     "stress": "textassay.studies.stress.study",
     "sweep": "textassay.studies.sweep.study",

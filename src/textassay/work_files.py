@@ -20,7 +20,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from textassay.corpus.files import read_whole, write_failures_named
+from textassay.corpus.files.reading import read_whole
+from textassay.corpus.files.writing import write_failures_named
 from textassay.corpus.printable import shortened
 from textassay.errors import InputError
 

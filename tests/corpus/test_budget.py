@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import textassay as ta
-from textassay.corpus import files as budget
+from textassay.corpus.files import reading as budget
 from textassay.corpus.item_set import read_items
 from textassay.corpus.readers import read_sample
 from textassay.errors import InputError
@@ -176,8 +176,8 @@ def test_a_file_that_grows_is_read_up_to_its_first_size(tmp_path: Path, monkeypa
                 file.write(b"another\n" * 200)
             return super().read(size)
 
-    monkeypatch.setattr("textassay.corpus.files.open", lambda path, mode: Growing(path), raising=False)
-    monkeypatch.setattr("textassay.corpus.files.BLOCK", 100)
+    monkeypatch.setattr("textassay.corpus.files.reading.open", lambda path, mode: Growing(path), raising=False)
+    monkeypatch.setattr("textassay.corpus.files.reading.BLOCK", 100)
     sample = read_sample(path)
     assert sample.texts.to_pylist() == ["a text"] * 100
     assert sample.notes == (f"{path}: changed while it was read; the last text may be incomplete",)

@@ -83,7 +83,7 @@ def test_patterns_and_batches_of_any_size(tmp_path: Path, monkeypatch: pytest.Mo
     for number, record in enumerate(RECORDS):
         (tmp_path / f"{number}.jsonl").write_text(jsonl([record]))
     check(str(tmp_path / "*.jsonl"))
-    monkeypatch.setattr("textassay.corpus.files.BLOCK", 7)
+    monkeypatch.setattr("textassay.corpus.files.reading.BLOCK", 7)
     monkeypatch.setattr("textassay.corpus.tables._ROWS", 2)
     (tmp_path / "x.csv").write_text(CSV)
     (tmp_path / "x.jsonl").write_text(jsonl(RECORDS))

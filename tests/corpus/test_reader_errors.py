@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from textassay.corpus import files as sources
+from textassay.corpus.files import reading as sources
 from textassay.corpus.printable import printable
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from textassay.corpus import files as sources
+from textassay.corpus.files import reading as sources
 from textassay.corpus.printable import printable
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample

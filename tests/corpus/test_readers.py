@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from textassay.corpus.files import pattern_files
+from textassay.corpus.files.reading import pattern_files
 from textassay.corpus.readers import read_sample
 from textassay.corpus.sample import Sample
 from textassay.corpus.tables import Expected, open_source
@@ -106,7 +106,7 @@ def test_whatever_is_on_a_line_is_text(tmp_path: Path, line: str) -> None:
 
 @pytest.mark.parametrize("extension", ["txt", "jsonl", "csv"])
 def test_lines_longer_than_a_block(tmp_path: Path, extension: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.corpus.files.BLOCK", 3)
+    monkeypatch.setattr("textassay.corpus.files.reading.BLOCK", 3)
     path = write(tmp_path / f"x.{extension}", CONTENTS[extension].replace(b"\n", b"\r\n").replace(b"\r\r", b"\r"))
     assert texts_of(read_sample(path)) == TEXTS
 
@@ -127,7 +127,7 @@ def test_csv_texts_may_hold_line_breaks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-be", "utf-32", "cp1252"])
 @pytest.mark.parametrize("extension", ["txt", "jsonl", "csv"])
 def test_other_encodings(tmp_path: Path, encoding: str, extension: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textassay.corpus.files.BLOCK", 5)
+    monkeypatch.setattr("textassay.corpus.files.reading.BLOCK", 5)
     line = {"txt": "café\nthé\n", "jsonl": '"café"\n"thé"\n', "csv": "text\ncafé\nthé\n"}[extension]
     path = write(tmp_path / f"x.{extension}", line.encode(encoding))
     assert texts_of(read_sample(path, encoding=encoding)) == ["café", "thé"]
@@ -407,8 +407,8 @@ def test_files_are_read_in_parts(tmp_path: Path, name: str, line: str, monkeypat
             return super().read(size)
 
     content = f"{line}\n".encode() * 100_000
-    monkeypatch.setattr("textassay.corpus.files.open", lambda path, mode: Counted(content), raising=False)
-    monkeypatch.setattr("textassay.corpus.files.BLOCK", 1000)
+    monkeypatch.setattr("textassay.corpus.files.reading.open", lambda path, mode: Counted(content), raising=False)
+    monkeypatch.setattr("textassay.corpus.files.reading.BLOCK", 1000)
     monkeypatch.setattr("textassay.corpus.tables._ROWS", 100)
     path = write(tmp_path / name, content)
     options: dict[str, Any] = {"name": None, "kind": "sample", "encoding": "utf-8", "notes": Counter()}

@@ -14,8 +14,8 @@ import pytest
 import textassay as ta
 from tests.digests.test_digests import made
 from tests.laws import corpus
-from textassay.corpus import files
-from textassay.corpus.files import reading_limit
+from textassay.corpus.files import reading as files
+from textassay.corpus.files.reading import reading_limit
 from textassay.digests import file, tables
 from textassay.digests.build import Recipe, build_digest, merge_files
 from textassay.digests.digest import Digest

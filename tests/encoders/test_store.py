@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.encoders.crash_run import SlowEncoder
-from textassay.corpus.files import parse_size
+from textassay.corpus.files.reading import parse_size
 from textassay.encoders import vector_store as merging
 from textassay.encoders import vector_store as store
 from textassay.encoders.cache_folder import (

@@ -114,7 +114,7 @@ def _read(
     sources: list[str], *, probabilities: bool, field: str | None, encoding: str, progress: "Progress"
 ) -> dict[str, Any]:
     """Each source by name: a distribution, a sample, or a synthetic source as it is."""
-    from textassay.corpus.files import named_paths
+    from textassay.corpus.files.reading import named_paths
     from textassay.studies.frontier.sources import is_synthetic, read_probabilities
 
     progress.start("reading", len(sources))

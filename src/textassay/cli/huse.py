@@ -55,7 +55,7 @@ def huse(
     and raters; HUSE and HUSE-Q also have the value expected by chance.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.corpus.files import is_stream, named_paths
+    from textassay.corpus.files.reading import is_stream, named_paths
     from textassay.corpus.ratings.files import models_in, read_ratings
     from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.huse.plane import huse_plane

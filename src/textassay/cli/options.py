@@ -137,7 +137,7 @@ Encoding = Annotated[str, typer.Option(metavar="NAME", help="The character encod
 def _limit_reading(context: typer.Context, value: str | None) -> str | None:
     """Apply a limit that was given until the command ends."""
     if value is not None:
-        from textassay.corpus.files import reading_limit
+        from textassay.corpus.files.reading import reading_limit
 
         context.with_resource(reading_limit(value))
     return value

@@ -106,7 +106,7 @@ def _files_of(inputs: Iterable[str]) -> list[str]:
 
 
 def _expanded(name: str) -> list[str]:
-    from textassay.corpus.files import is_pattern, pattern_files
+    from textassay.corpus.files.reading import is_pattern, pattern_files
 
     return pattern_files(name)[0] if is_pattern(name) else [name]
 
@@ -129,7 +129,7 @@ def write(target: str, text: str | Iterable[str]) -> None:
 
     Symbolic links are followed. Pipes and devices are written to directly.
     """
-    from textassay.corpus.files import replace_file
+    from textassay.corpus.files.writing import replace_file
 
     parts = [text] if isinstance(text, str) else text
     if target == STANDARD_OUTPUT:

@@ -92,7 +92,7 @@ def stress(
     metric to use for which damage. The defaults take about half an hour on two cores.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.corpus.files import check_stdin_once
+    from textassay.corpus.files.reading import check_stdin_once
     from textassay.corpus.readers import read_sample
     from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.stress.study import SIZES, STRENGTHS

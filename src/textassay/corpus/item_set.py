@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import I64
-from textassay.corpus.files import AnyPath, check_stdin_once, named_paths
+from textassay.corpus.files.reading import check_stdin_once, named_paths
+from textassay.corpus.files.writing import AnyPath
 from textassay.corpus.formats.by_prompt import read_records_or_items, united
 from textassay.corpus.formats.record import TextKind, checked_kind
 from textassay.corpus.formats.requests import read_requests

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.files import Budget, PackedBudget, Source, failures_named, open_regular
+from textassay.corpus.files.reading import Budget, PackedBudget, Source, failures_named, open_regular
 from textassay.errors import InputError
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.files import STDIN, has_known_extension, name_of, named_paths, unused_name
+from textassay.corpus.files.reading import STDIN, has_known_extension, name_of, named_paths, unused_name
 from textassay.corpus.formats.opened import format_note, shown_counts
 from textassay.corpus.formats.record import TextKind, checked_kind
 from textassay.corpus.formats.requests import read_requests

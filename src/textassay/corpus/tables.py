@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
-from textassay.corpus.files import (
+from textassay.corpus.files.reading import (
     BLOCK,
     PER_LINE,
     PER_RECORD,

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textassay.corpus.files import read_whole
+from textassay.corpus.files.reading import read_whole
 from textassay.corpus.sample import as_text_array
 from textassay.errors import InputError, MissingExtra, Setting
 

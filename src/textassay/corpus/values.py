@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from textassay.corpus.files import PER_VALUE, AnyPath, Budget, read_whole, unix_breaks
+from textassay.corpus.files.reading import PER_VALUE, Budget, read_whole, unix_breaks
+from textassay.corpus.files.writing import AnyPath
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT, as_text_array
 from textassay.errors import InputError

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from textassay.corpus.files import Span, count_spans, is_cut_by_lines, write_failures_named
+from textassay.corpus.files.reading import Span, count_spans, is_cut_by_lines
+from textassay.corpus.files.writing import write_failures_named
 from textassay.corpus.markdown import STRIPS
 from textassay.corpus.printable import listed as cut_list
 from textassay.corpus.printable import printable

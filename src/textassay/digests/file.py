@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
-from textassay.corpus.files import PER_VALUE, Budget, PackedBudget, open_regular, replaced_file
+from textassay.corpus.files.reading import PER_VALUE, Budget, PackedBudget, open_regular
+from textassay.corpus.files.writing import replaced_file
 from textassay.corpus.printable import printable, shortened
 from textassay.digests.arrow_sizes import ArrowBlocks, batch_bytes, read_blocks
 from textassay.digests.block_table import BlockTable

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from textassay.corpus.files import Budget, failures_named, is_pattern, pattern_files
+from textassay.corpus.files.reading import Budget, failures_named, is_pattern, pattern_files
 from textassay.corpus.printable import printable, shortened
 from textassay.errors import InputError
 

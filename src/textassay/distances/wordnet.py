@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textassay.corpus.files import open_regular, read_whole
+from textassay.corpus.files.reading import open_regular, read_whole
 from textassay.errors import InputError
 
 # Endings and their replacements, by part of speech.

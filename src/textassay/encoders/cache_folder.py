@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32, I64, Bool
-from textassay.corpus.files import flush_folder, parse_size
+from textassay.corpus.files.reading import parse_size
+from textassay.corpus.files.writing import flush_folder
 from textassay.corpus.printable import shortened
 from textassay.errors import InputError
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from textassay.corpus.files import open_regular
+from textassay.corpus.files.reading import open_regular
 from textassay.corpus.printable import shortened
 from textassay.corpus.values import read_json
 from textassay.errors import InputError, MissingExtra

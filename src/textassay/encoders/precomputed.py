@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import F32
-from textassay.corpus.files import failures_named, open_regular
+from textassay.corpus.files.reading import failures_named, open_regular
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import TEXT, Sample, digest_of
 from textassay.corpus.values import text_array

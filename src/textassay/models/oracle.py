@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import expit
 
 from textassay.corpus.arrays import F32, F64, I64
-from textassay.corpus.files import open_regular
+from textassay.corpus.files.reading import open_regular
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.sample import GeneratedTexts
 from textassay.errors import InputError, Setting

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textassay.corpus.arrays import I64, U8
-from textassay.corpus.files import open_regular, replace_file
+from textassay.corpus.files.reading import open_regular
+from textassay.corpus.files.writing import replace_file
 from textassay.corpus.printable import quoted, shortened
 from textassay.errors import InputError
 from textassay.models.base import Generator

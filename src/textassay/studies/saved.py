@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from textassay.corpus.files import AnyPath
+from textassay.corpus.files.writing import AnyPath
 from textassay.corpus.printable import shortened
 from textassay.corpus.values import read_json
 from textassay.errors import InputError

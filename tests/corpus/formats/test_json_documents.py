@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.formats.examples import EXAMPLES
-from textassay.corpus.files import Budget
+from textassay.corpus.files.reading import Budget
 from textassay.corpus.formats import json_documents
 from textassay.corpus.formats.json_documents import document_parts
 from textassay.corpus.formats.recognise import FORMATS, recognise

@@ -21,7 +21,7 @@ def info() -> None:
     Set TEXTASSAY_CACHE to another folder, or to `off` to switch the cache off. TEXTASSAY_CACHE_LIMIT sets its maximum
     size.
     """
-    from textassay.corpus.files import shown_size
+    from textassay.corpus.files.reading import shown_size
     from textassay.encoders.cache_contents import contents
     from textassay.encoders.cache_folder import cache_limit
 
@@ -53,7 +53,7 @@ def clear(
 
     Other files in the folder are kept.
     """
-    from textassay.corpus.files import shown_size
+    from textassay.corpus.files.reading import shown_size
     from textassay.encoders.cache_contents import chosen, contents, remove_contents
     from textassay.errors import InputError
 

@@ -74,7 +74,7 @@ def make(
     in place of files of texts. A run that was stopped continues with the shards that it has.
     """
     from textassay.cli.outputs import check_writable
-    from textassay.corpus.files import read_whole
+    from textassay.corpus.files.reading import read_whole
     from textassay.digests.build import Recipe, build_digest
     from textassay.digests.statistics import Layout
     from textassay.engines.base import get_engine

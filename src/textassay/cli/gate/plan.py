@@ -44,7 +44,7 @@ def plan(
     is decided. With --group, or where prompts repeat in a sample, prompts or documents are counted.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.corpus.files import check_stdin_once
+    from textassay.corpus.files.reading import check_stdin_once
     from textassay.corpus.readers import read_sample
     from textassay.engines.progress_bar import ProgressBar
     from textassay.studies.gate.rules import share_of

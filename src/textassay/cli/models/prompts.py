@@ -13,7 +13,7 @@ def prompt_fields(path: str, *, field: str | None, encoding: str) -> list[str]:
 
     The file is opened for this alone, so there are none for what can be read only once.
     """
-    from textassay.corpus.files import is_stream
+    from textassay.corpus.files.reading import is_stream
     from textassay.corpus.rows import CONTEXTS
     from textassay.corpus.tables import Expected, open_source
 

@@ -51,7 +51,7 @@ def score(
     import numpy as np
 
     from textassay.cli.outputs import check_writable, deliver
-    from textassay.corpus.files import check_stdin_once
+    from textassay.corpus.files.reading import check_stdin_once
     from textassay.corpus.readers import read_sample
     from textassay.engines.progress_bar import ProgressBar
     from textassay.errors import InputError

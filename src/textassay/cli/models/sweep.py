@@ -129,7 +129,7 @@ def sweep(
     the samples that it has.
     """
     from textassay.cli.outputs import check_writable, deliver_outcome
-    from textassay.corpus.files import check_stdin_once
+    from textassay.corpus.files.reading import check_stdin_once
     from textassay.corpus.item_set import read_items
     from textassay.corpus.readers import read_sample
     from textassay.engines.progress_bar import ProgressBar
@@ -232,7 +232,7 @@ def _save(found: "Sweep", folder: str) -> None:
     import json
 
     from textassay.cli.outputs import write
-    from textassay.corpus.files import unused_name
+    from textassay.corpus.files.reading import unused_name
 
     taken: set[str] = set()
     for setting, sample in found.samples.items():

@@ -37,7 +37,7 @@ def train(
     (docs/models.md) lists the options of each kind.
     """
     from textassay.cli.outputs import check_writable, deliver
-    from textassay.corpus.files import check_stdin_once
+    from textassay.corpus.files.reading import check_stdin_once
     from textassay.corpus.printable import many
     from textassay.corpus.readers import read_sample
     from textassay.engines.progress_bar import ProgressBar

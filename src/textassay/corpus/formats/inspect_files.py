@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from textassay.corpus.files import PER_VALUE, Budget, PackedBudget, Source, failures_named, open_regular
+from textassay.corpus.files.reading import PER_VALUE, Budget, PackedBudget, Source, failures_named, open_regular
 from textassay.corpus.values import RECORD_DECODER, decode_json
 from textassay.errors import InputError
 

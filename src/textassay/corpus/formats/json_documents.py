@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from textassay.corpus.files import PER_VALUE, Budget
+from textassay.corpus.files.reading import PER_VALUE, Budget
 from textassay.corpus.printable import quoted
 from textassay.corpus.values import RECORD_DECODER, not_json
 from textassay.errors import InputError

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from textassay.corpus.files import BLOCK
+from textassay.corpus.files.reading import BLOCK
 from textassay.corpus.formats.format import Format
 from textassay.corpus.formats.recognise import possible_formats, recognise
 from textassay.corpus.formats.record import (

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from textassay.corpus.arrays import F64, I64
-from textassay.corpus.files import check_stdin_once
+from textassay.corpus.files.reading import check_stdin_once
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.ratings.annotations import flat_tables
 from textassay.corpus.ratings.columns import (

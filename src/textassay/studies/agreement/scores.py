@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textassay.corpus.files import name_of, unused_name
+from textassay.corpus.files.reading import name_of, unused_name
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.values import read_json
 from textassay.errors import InputError

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from textassay.corpus.files import unused_name
+from textassay.corpus.files.reading import unused_name
 from textassay.corpus.markdown import stripped
 from textassay.corpus.readers import Grouping, as_sample, candidate_systems, column_name, named_candidates
 from textassay.corpus.sample import Sample

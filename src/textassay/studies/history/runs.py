@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from textassay.corpus.files import named_paths
+from textassay.corpus.files.reading import named_paths
 from textassay.corpus.printable import natural_order, quoted, shortened
 from textassay.errors import InputError, Setting
 from textassay.studies.compare.result import Column, Comparison

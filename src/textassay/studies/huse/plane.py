@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
-from textassay.corpus.files import AnyPath, named_paths
+from textassay.corpus.files.reading import named_paths
+from textassay.corpus.files.writing import AnyPath
 from textassay.corpus.printable import many, quoted, shortened
 from textassay.corpus.ratings.files import models_in, read_ratings
 from textassay.corpus.ratings.rated_items import RatedItems

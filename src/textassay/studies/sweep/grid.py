@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from textassay.corpus.files import is_pattern, named_paths, pattern_files
+from textassay.corpus.files.reading import is_pattern, named_paths, pattern_files
 from textassay.corpus.printable import natural_order
 from textassay.corpus.values import is_number
 from textassay.errors import InputError, Setting

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from textassay.corpus.files import unused_name
+from textassay.corpus.files.reading import unused_name
 from textassay.corpus.printable import many, shortened
 from textassay.corpus.readers import as_sample, read_sample
 from textassay.corpus.sample import Sample

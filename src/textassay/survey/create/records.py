@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textassay.corpus.files import sources_of
+from textassay.corpus.files.reading import sources_of
 from textassay.corpus.printable import quoted, shortened
 from textassay.corpus.rows import no_field
 from textassay.corpus.tables import Expected, open_source, read_tables

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-from textassay.corpus.files import flush_folder
+from textassay.corpus.files.writing import flush_folder
 from textassay.corpus.printable import printable
 from textassay.errors import InputError
 from textassay.survey.store.connections import StudyGone, connect, database_errors

@@ -8,7 +8,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from textassay.corpus.files.writing import AnyPath, one_line
 from textassay.corpus.printable import many, printable, shortened
 from textassay.corpus.sample import TEXT
 from textassay.errors import InputError, PythonHint, Setting
@@ -153,7 +153,6 @@ def shown_size(size: int) -> str:
 
 BLOCK = 1 << 22
 STDIN = "-"
-AnyPath = str | os.PathLike[str]
 _CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 _KINDS = {
     ".txt": "lines",
@@ -474,61 +473,7 @@ def failures_named(where: str) -> Iterator[None]:
         raise InputError(f"{where}: permission denied; wanted a file that can be read") from None
     except (OSError, EOFError, ValueError, lzma.LZMAError, pa.ArrowException) as error:
         seen = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{where}: cannot be read, damaged or not what its name says: {_one_line(seen)}") from None
-
-
-@contextmanager
-def write_failures_named(where: str) -> Iterator[None]:
-    """Turn what the operating system raises while a file is written into one line that names the file."""
-    try:
-        yield
-    except OSError as error:
-        reason = "the folder does not exist" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
-        raise InputError(f"{where}: cannot be written ({_one_line(reason).lower()})") from None
-
-
-def replace_file(path: AnyPath, content: bytes | Iterable[bytes]) -> None:
-    """Write a file completely or not at all: a temporary file beside it takes its place. Links are followed."""
-    with replaced_file(path) as file:
-        file.writelines([content] if isinstance(content, bytes) else content)
-
-
-@contextmanager
-def replaced_file(path: AnyPath) -> Iterator[BinaryIO]:
-    """A temporary file beside a file, which takes its place if the `with` block ends without an error."""
-    target = os.path.realpath(os.path.expanduser(path))
-    folder, name = os.path.split(target)
-    with write_failures_named(shortened(os.fsdecode(path))):
-        handle, temporary = tempfile.mkstemp(prefix=f".{name[:40]}.", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-            os.chmod(temporary, _mode_of(target))
-            os.replace(temporary, target)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
-
-
-def flush_folder(folder: AnyPath) -> None:
-    """Flush the names of new files to disk, on systems where a folder can be opened; others do not need this."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _mode_of(path: str) -> int:
-    """The mode of the file, so that a private file stays private; for a new file, the default under the umask."""
-    try:
-        return stat.S_IMODE(os.stat(path).st_mode)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        raise InputError(f"{where}: cannot be read, damaged or not what its name says: {one_line(seen)}") from None
 
 
 def _source(path: str) -> Source:
@@ -558,10 +503,6 @@ def _blocks(stream: BinaryIO, most: float = math.inf) -> Iterator[bytes]:
     while most > 0 and (block := stream.read(int(min(BLOCK, most)))):
         most -= len(block)
         yield block
-
-
-def _one_line(message: str) -> str:
-    return shortened(" ".join(message.split()))
 
 
 MARK = "\ufeff"

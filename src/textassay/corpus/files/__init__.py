@@ -1,0 +1,1 @@
+"""Files: how they are found and read, and how they are written whole."""
