@@ -450,7 +450,7 @@ def _mean_lengths(candidate: I64, reference: I64) -> Iterator[_Found]:
     if means_differ(candidate, reference):
         longer, usual = (float((lengths > np.median(reference)).mean()) for lengths in (candidate, reference))
         message = f"candidate texts have {candidate.mean():.1f} words on average (reference {reference.mean():.1f})"
-        fix = "compare texts of similar length: change the generator's length, or cut both sides"
+        fix = "change the generator's length, or cut both sides, to compare texts of similar length"
         found = Finding("mean_length", message, longer, usual, fix)
         means = float(candidate.mean()), float(reference.mean())
         yield _Found(replace(found, candidate_mean=means[0], reference_mean=means[1]), seen=True)
